@@ -1,7 +1,7 @@
 """cty's conversions: a value to a wanted type, and the one type that several types can be converted to."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from itertools import repeat
 from typing import Final
@@ -106,17 +106,34 @@ def _unsuitable(value: Value, wanted: Type) -> ConversionError:
     return ConversionError(f"{named(wanted)} is required, not {named(value.type)}")
 
 
-def _may_become(have: Type, wanted: Type) -> bool:
+def _may_become(have: Type, wanted: Type) -> bool:  # noqa: C901 - one line a kind of type
     """Whether a value of a type, once it is known, could be converted."""
     match have, wanted:
-        case AnyType(), _:
+        case (AnyType(), _) | (_, AnyType()):
             return True
         case ((StringType() | NumberType() | BoolType()), (StringType() | NumberType() | BoolType())):
             return have == wanted or STRING in (have, wanted)
         case ((StringType() | NumberType() | BoolType()), RefType()):
             return wanted.or_string
+        case (ListType() | SetType() | TupleType(), ListType(element) | SetType(element)):
+            return all(_may_become(item, element) for item in _inner(have).values())
+        case (ListType(element), TupleType(elements)):
+            return all(_may_become(element, item) for item in elements)
+        case (TupleType(given), TupleType(elements)):
+            return len(given) == len(elements) and all(map(_may_become, given, elements))
+        case (MapType() | ObjectType(), MapType(element)):
+            return all(_may_become(item, element) for item in _inner(have).values())
+        case (MapType(element), ObjectType(attributes)):
+            return all(_may_become(element, item) for item in attributes.values())
+        case (ObjectType(given), ObjectType(attributes, optional)):
+            return all(
+                _may_become(given[name], item) if name in given else name in optional
+                for name, item in attributes.items()
+            )
+        case (RefType(), RefType() | MapType() | ObjectType()):
+            return True
         case _:
-            return not isinstance(have, _PRIMITIVE) and not isinstance(wanted, _PRIMITIVE)
+            return False
 
 
 def _converted(value: Value, wanted: Type) -> Value:
@@ -128,15 +145,15 @@ def _converted(value: Value, wanted: Type) -> Value:
             return Value(NUMBER, _number(value.raw))
         case BoolType(), (str() | bool()):
             return Value(BOOL, _bool(value.raw))
-        case ListType(element), tuple():
-            items = _inside(value, repeat(_common(value, element, wanted)))
-            return Value(ListType(_element(items, element)), items)
-        case SetType(element), tuple():
-            items = _inside(value, repeat(_common(value, element, wanted)))
-            return set_value(items, _element(items, element))
-        case MapType(element), Mapping():
-            items = _inside(value, repeat(_common(value, element, wanted)))
-            return Value(MapType(_element(items, element)), dict(zip(value.raw, items, strict=True)))
+        case ListType(), tuple():
+            items, element = _elements(value, wanted)
+            return Value(ListType(element), items)
+        case SetType(), tuple():
+            items, element = _elements(value, wanted)
+            return set_value(items, element)
+        case MapType(), Mapping():
+            items, element = _elements(value, wanted)
+            return Value(MapType(element), dict(zip(value.raw, items, strict=True)))
         case TupleType(elements), tuple() if not isinstance(value.type, SetType):
             if len(value.raw) != len(elements):
                 raise ConversionError(
@@ -193,22 +210,26 @@ def _bool(raw: str | bool) -> bool:
     return _BOOLS[raw]
 
 
-def _common(value: Value, element: Type, wanted: Type) -> Type:
-    """The type that every element takes. Where any will do it is the one type of all; a null without a type
-    becomes one of whatever the others are.
+def _elements(value: Value, wanted: ListType | SetType | MapType) -> tuple[tuple[Value, ...], Type]:
+    """The parts of a collection as elements of another, and their type. Where any will do, at whatever depth,
+    it is one type for all of them; a null without a type becomes one of whatever the others are.
     """
-    if not isinstance(element, AnyType):
-        return element
-    typed = [item for _, item in value.parts if item.raw is not None or not isinstance(item.type, AnyType)]
-    found = unify([item.type for item in typed])
-    if found is None:
+    element = wanted.element
+    if not _leaves_open(element):
+        return _inside(value, repeat(element)), element
+    items = value.raw if isinstance(element, AnyType) else _inside(value, repeat(element))
+    parts = items.values() if isinstance(items, Mapping) else items
+    typed = [item for item in parts if item.raw is not None or not _leaves_open(item.type)]
+    common = unify([item.type for item in typed])
+    if common is None:
         raise ConversionError(f"all elements of {named(wanted)} must have the same type")
-    return found
+    converted = _inside(value, repeat(element if isinstance(common, AnyType) else common))
+    return converted, unify([item.type for item in converted]) or ANY
 
 
-def _element(items: Sequence[Value], element: Type) -> Type:
-    """The element type of a collection of converted items."""
-    return (unify([item.type for item in items]) or ANY) if isinstance(element, AnyType) else element
+def _leaves_open(type: Type) -> bool:  # noqa: A002 - the field's word
+    """Whether some part of a type may be any."""
+    return isinstance(type, AnyType) or any(map(_leaves_open, _inner(type).values()))
 
 
 def _inside(value: Value, wanted: Iterable[Type]) -> tuple[Value, ...]:
@@ -239,24 +260,20 @@ def _object(given: Mapping[str, Value], wanted: ObjectType) -> Value:
     )
 
 
-def unify(types: Sequence[Type]) -> Type | None:
-    """The one type that all of these can be converted to, or None."""
+def unify(types: Iterable[Type]) -> Type | None:
+    """The one type that all of these can be converted to, or None. Any type takes no part."""
     distinct: list[Type] = []
     for item in types:
         if not isinstance(item, AnyType) and item not in distinct:
             distinct.append(item)
     if not distinct:
         return ANY
-    if len(distinct) == 1:
-        return distinct[0]
-    if ANY in types and len({item.__class__ for item in distinct}) > 1:
-        return ANY
-    return _unify_different(distinct)
+    return distinct[0] if len(distinct) == 1 else _unify_different(distinct)
 
 
 def _unify_different(types: list[Type]) -> Type | None:
     """Primitives meet as strings. Objects of the same names and tuples of the same length keep their shape;
-    any others meet as a map, a list or a set of what is in them.
+    others meet as a map or a list of what is in them. A set beside lists or tuples: see ``_preferred``.
     """
     kinds = {item.__class__ for item in types}
     if kinds <= set(_PRIMITIVE):
@@ -266,13 +283,30 @@ def _unify_different(types: list[Type]) -> Type | None:
     inner = [_inner(item) for item in types]
     if kinds in ({ObjectType}, {TupleType}) and all(item.keys() == inner[0].keys() for item in inner):
         return _unify_shape(types[0], inner)
-    collection: Callable[[Type], Type] = MapType
-    if kinds <= {TupleType, ListType, SetType}:
-        collection = SetType if SetType in kinds and TupleType not in kinds else ListType
-    elif not kinds <= {ObjectType, MapType}:
-        return None
-    element = unify([found for item in inner for found in item.values()])
+    collection: Callable[[Type], Type] = SetType
+    if kinds <= {TupleType, ListType}:
+        collection = ListType
+    elif kinds <= {ObjectType, MapType}:
+        collection = MapType
+    elif kinds != {SetType}:
+        return _preferred(types)
+    parts = [found for item in inner for found in item.values()]
+    element = unify(parts)
+    if element is None and collection is MapType and ANY in parts:
+        element = ANY  # each member stays what it is, as far as the members of the one that is taken agree
     return None if element is None else collection(element)
+
+
+def _preferred(types: list[Type]) -> Type | None:
+    """The first of these types that all others can be converted to: lists count before sets, and the elements
+    stay what they are. A tuple is never the one, for no set can become a tuple.
+    """
+    choices: list[Type] = []
+    for kept in (ListType, SetType):
+        same_kind = [item for item in types if isinstance(item, kept)]
+        wider = unify(same_kind) if same_kind else None
+        choices += [*([] if wider is None else [wider]), *same_kind]
+    return next((item for item in choices if all(_may_become(other, item) for other in types)), None)
 
 
 def _unify_shape(like: Type, inner: list[Mapping[str | int, Type]]) -> Type | None:

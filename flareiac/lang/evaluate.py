@@ -66,11 +66,14 @@ from flareiac.lang.values import (
     Value,
     boolean,
     contains_sensitive,
+    normal,
     object_value,
     pairs,
     show,
+    spelling,
     string,
     tuple_value,
+    united,
     unknown,
     unmark,
 )
@@ -299,8 +302,9 @@ class Evaluator:
         found = self.needed(key, _Need(STRING, codes.INVALID_INDEX, _NULL_INDEX, of_others), key_node, expr)
         if found is None:
             return unknown()
-        if found.raw in source.raw:
-            item: Value = source.raw[found.raw]
+        name = spelling(source.raw, found.raw)
+        if name in source.raw:
+            item: Value = source.raw[name]
             return item
         if isinstance(source.raw, NamedValues) and not key.sensitive:
             return self.fail(key_node, *source.raw.lacks(found.raw), expr)
@@ -386,8 +390,10 @@ class Evaluator:
         picked = then if condition.raw else otherwise
         try:
             return convert(picked, wanted).with_sensitive(condition.sensitive)
-        except ConversionError:
-            return picked.with_sensitive(condition.sensitive)
+        except ConversionError as error:
+            side = expr.then if condition.raw else expr.otherwise
+            detail = f"Both results become {named(wanted)}, and this one cannot: {error}."
+            return self.fail(side, codes.INCONSISTENT_CONDITIONAL, detail, expr)
 
     def branch_type(self, then: Value, otherwise: Value, expr: Conditional) -> Type | None:
         """The type of both results. A result that is resource or known to be null takes part with what it
@@ -414,7 +420,7 @@ class Evaluator:
         return tuple_value([self.value(item) for item in expr.items])
 
     def object_constructor(self, expr: ObjectConstructor) -> Value:
-        out: dict[str, Value] = {}
+        out: list[tuple[str, Value]] = []
         is_known, marked = True, False
         for item in expr.items:
             key = string(item.key.name) if isinstance(item.key, Variable) else self.value(item.key)
@@ -423,10 +429,10 @@ class Evaluator:
             if name is None:
                 is_known = False
             else:
-                out[name] = value
+                out.append((name, value))
         if not is_known:
             return unknown(sensitive=marked)
-        return object_value(out).with_sensitive(marked)
+        return object_value(united(out)).with_sensitive(marked)
 
     def key(self, key: Value, node: Node, context: Node) -> str | None:
         """The text of a key; None where it is unknown or wrong (and reported)."""
@@ -476,6 +482,7 @@ class Evaluator:
         if iterations is None:
             return unknown(sensitive=marked)
         groups: dict[str, list[Value]] = {}
+        spelt: dict[str, str] = {}
         is_known = True
         for inside in iterations:
             kept = inside.filtered(expr)
@@ -488,7 +495,9 @@ class Evaluator:
             name = inside.key(key, expr.result_key, expr)
             if name is None:
                 is_known = False
-            elif name in groups and not expr.group:
+                continue
+            name = spelt.setdefault(normal(name), name)
+            if name in groups and not expr.group:
                 detail = (
                     f"Two items have the key {_shown(key)}. To gather the values of each key, write ... "
                     "after the value."

@@ -3,13 +3,15 @@ decides.
 """
 
 from collections.abc import Callable
-from decimal import Decimal, DecimalException
+from decimal import Context, Decimal, DecimalException
 from typing import Final
 
 from flareiac.kernel.data import UNKNOWN
 from flareiac.kernel.types import BOOL, NUMBER, Type
 from flareiac.lang.conversion import ConversionError, convert
 from flareiac.lang.values import NUMBERS, Value, contains_sensitive, same, unknown
+
+_GUARDED: Final = Context(prec=NUMBERS.prec - 4, Emax=NUMBERS.Emax, Emin=NUMBERS.Emin)
 
 
 class OperatorError(Exception):
@@ -32,10 +34,26 @@ def _modulo(left: Decimal, right: Decimal) -> Decimal:
     return NUMBERS.remainder(left, right)
 
 
+def _guarded(calculate: Callable[[Decimal, Decimal], Decimal]) -> Callable[[Decimal, Decimal], Decimal]:
+    """A fraction's last digits are spare ones: what a division lost there is rounded away by what follows it,
+    so that 1 / 3 * 3 is 1.
+    """
+
+    def result(left: Decimal, right: Decimal) -> Decimal:
+        found = calculate(left, right)
+        return found if len(found.as_tuple().digits) <= _GUARDED.prec else _without_spare(found)
+
+    return result
+
+
+def _without_spare(number: Decimal) -> Decimal:
+    return number if number == number.to_integral_value(context=NUMBERS) else _GUARDED.plus(number)
+
+
 _ARITHMETIC: Final[dict[str, Callable[[Decimal, Decimal], Decimal]]] = {
-    "+": NUMBERS.add,
-    "-": NUMBERS.subtract,
-    "*": NUMBERS.multiply,
+    "+": _guarded(NUMBERS.add),
+    "-": _guarded(NUMBERS.subtract),
+    "*": _guarded(NUMBERS.multiply),
     "/": _divide,
     "%": _modulo,
 }

@@ -6,6 +6,7 @@ from dataclasses import replace
 from decimal import ROUND_FLOOR, Context, Decimal
 from itertools import islice
 from typing import Any, Final
+from unicodedata import normalize
 
 from flareiac.kernel.addresses import block_type
 from flareiac.kernel.codes import Code
@@ -102,6 +103,33 @@ def string(text: str) -> Value:
     return Value(STRING, text)
 
 
+def normal(text: str) -> str:
+    """The text in Unicode's form C, in which equal texts have equal characters.
+
+    Texts are compared so, and kept as they are written: the name of a column or of a file is what it is.
+    """
+    return text if text.isascii() else normalize("NFC", text)
+
+
+def spelling(names: Iterable[str], name: str) -> str:
+    """A name as it is spelt among others that Unicode has several spellings for; the name itself where it is
+    not among them.
+    """
+    if name.isascii() or name in names:
+        return name
+    wanted = normal(name)
+    return next((other for other in names if normal(other) == wanted), name)
+
+
+def united(members: Iterable[tuple[str, "Value"]]) -> dict[str, "Value"]:
+    """One member for each name, whatever its spelling: the first spelling with the last value."""
+    out: dict[str, Value] = {}
+    spelt: dict[str, str] = {}
+    for name, value in members:
+        out[spelt.setdefault(normal(name), name)] = value
+    return out
+
+
 def number(value: int | Decimal) -> Value:
     return Value(NUMBER, Decimal(value))
 
@@ -187,11 +215,13 @@ def identity(value: Value) -> Hashable:
         case tuple():
             return ("s", *(identity(item) for item in value.raw))
         case Mapping():
-            return ("m", *sorted((name, identity(item)) for name, item in value.raw.items()))
+            return ("m", *sorted((normal(name), identity(item)) for name, item in value.raw.items()))
         case Resource():
             return ("r", value.raw.address)
         case None | Unknown():
             return ("u", id(value) if value.raw is UNKNOWN else None)
+        case str():
+            return ("str", normal(value.raw))
         case raw:
             return (type(raw).__name__, raw)
 
@@ -218,12 +248,17 @@ def same(left: Value, right: Value) -> bool | None:
             return False
         case (tuple(), tuple()) | (Mapping(), Mapping()):
             return _same_parts(dict(left.parts), dict(right.parts))
+        case str(), str():
+            return normal(left.raw) == normal(right.raw)
         case _:
             return bool(left.raw == right.raw)
 
 
 def _same_parts(left: Mapping[int | str, Value], right: Mapping[int | str, Value]) -> bool | None:
     """One difference decides, whatever is unknown beside it."""
+    if left.keys() != right.keys():
+        names = [name for name in left if isinstance(name, str)]
+        right = {spelling(names, at) if isinstance(at, str) else at: item for at, item in right.items()}
     if left.keys() != right.keys():
         return False
     answers = {same(item, right[at]) for at, item in left.items()}

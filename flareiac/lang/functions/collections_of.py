@@ -19,6 +19,7 @@ from flareiac.lang.values import (
     same,
     string,
     tuple_value,
+    united,
 )
 
 _LIST = takes("list", ListType(ANY), parts=True)
@@ -29,6 +30,13 @@ def elements(value: Value, at: int = 0) -> tuple[Value, ...]:
     if not isinstance(value.raw, tuple):
         raise FunctionError(f"a list is required, not {named(value.type)}", at)
     return value.raw
+
+
+def ordered(value: Value, at: int = 0) -> tuple[Value, ...]:
+    """The elements of a list or tuple. Raises ``FunctionError``, for sets too."""
+    if isinstance(value.type, SetType):
+        raise FunctionError("the elements of a set have no order. Convert it with tolist() first", at)
+    return elements(value, at)
 
 
 def like(items: list[Value], source: Value) -> Value:
@@ -76,7 +84,7 @@ def _compact(items: Value) -> Value:
 def _concat(*lists: Value) -> Value:
     if not lists:
         raise FunctionError("at least one list is needed")
-    items = [item for at, each in enumerate(lists) for item in elements(each, at)]
+    items = [item for at, each in enumerate(lists) for item in ordered(each, at)]
     if all(isinstance(each.type, ListType) for each in lists):
         element = unify([each.type.element for each in lists if isinstance(each.type, ListType)])
         if element is not None:
@@ -119,12 +127,10 @@ def _values(value: Value) -> Value:
 
 def _merge(*maps: Value) -> Value:
     given = [(at, item) for at, item in enumerate(maps) if item.raw is not None]
-    out: dict[str, Value] = {}
-    for at, item in given:
-        out.update(entries(item, at))
-    element = unify([item.type.element for _, item in given if isinstance(item.type, MapType)])
-    if given and element is not None and all(isinstance(item.type, MapType) for _, item in given):
-        return map_value({name: convert(item, element) for name, item in out.items()}, element)
+    out = united(part for at, item in given for part in entries(item, at).items())
+    kinds = {item.type for item in maps}
+    if len(kinds) == 1 and isinstance(kind := kinds.pop(), MapType):
+        return map_value(out, kind.element)
     return object_value(out)
 
 
@@ -151,7 +157,7 @@ def _range(*bounds: Value) -> Value:
 
 
 def _slice(items: Value, start: Value, end: Value) -> Value:
-    parts, first, last = elements(items), whole(start, 1), whole(end, 2)
+    parts, first, last = ordered(items), whole(start, 1), whole(end, 2)
     if not 0 <= first <= last <= len(parts):
         raise FunctionError(
             f"start and end must lie between 0 and {len(parts)}, the start not after the end", 1
@@ -194,7 +200,7 @@ def _zip(keys: Value, values: Value) -> Value:
         raise FunctionError(f"there are {len(names)} keys and {len(items)} values")
     if any(name.raw is None for name in names):
         raise FunctionError("a key is null", 0)
-    out = {name.raw: item for name, item in zip(names, items, strict=True)}
+    out = united((name.raw, item) for name, item in zip(names, items, strict=True))
     return map_value(out, values.type.element) if isinstance(values.type, ListType) else object_value(out)
 
 

@@ -1,15 +1,16 @@
 """``format`` and its verbs, after Go's fmt as cty has it."""
 
 import re
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Final
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.types import BOOL, NUMBER, STRING
 from flareiac.lang.conversion import ConversionError, convert
 from flareiac.lang.functions.characters import clusters
 from flareiac.lang.functions.json_text import json_text
 from flareiac.lang.functions.signature import FunctionError
-from flareiac.lang.values import Value, number_text, plain_text, string
+from flareiac.lang.values import NUMBERS, Value, number_text, plain_text, string
 
 _NUMBER: Final = r"\d{1,18}"
 _VERB: Final = re.compile(
@@ -32,7 +33,7 @@ def format_text(spec: str, arguments: tuple[Value, ...]) -> str:
         verb = match.group("verb")
         if verb is None:
             raise FunctionError("the format ends inside of a verb", 0)
-        if verb == "%":
+        if verb == "%" and match.group() == "%%":
             out.append("%")
             continue
         following = int(match.group("index")) if match.group("index") else following + 1
@@ -57,85 +58,114 @@ def _are(count: int) -> str:
 
 
 def _one(match: re.Match[str], verb: str, value: Value, index: int) -> str:
-    flags = match.group("flags")
     width = int(match.group("width") or 0)
     precision = int(match.group("precision") or 0) if "." in match.group() else None
     if max(width, precision or 0) > _WIDEST:
         raise FunctionError(f"{match.group()} is wider than {_WIDEST}", 0)
+    style = _Style(flags=match.group("flags"), width=width, precision=precision)
     try:
-        text = _rendered(verb, value, flags, precision)
+        text = _rendered(verb, value, style)
     except ConversionError as error:
         raise FunctionError(f"unsuitable value for {match.group()}: {error}", index) from None
     if text is None:
         raise FunctionError(f"there is no verb %{verb}", 0)
-    numeric = verb in "dbofeEgGxX" or value.type == NUMBER
-    return _padded(text, width - len(clusters(text)), flags, numeric=numeric)
+    return text
 
 
-def _padded(text: str, missing: int, flags: str, *, numeric: bool) -> str:
-    if "-" in flags:
-        return text + " " * missing
-    if "0" not in flags or not numeric:
-        return " " * missing + text
-    sign = text[:1] if text[:1] in {"-", "+"} else ""
-    return sign + "0" * missing + text[len(sign) :]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Style:
+    """What stands between the % and the letter of a verb."""
+
+    flags: str
+    width: int
+    precision: int | None
+
+    def text(self, text: str) -> str:
+        """A text, filled up with spaces or zeros to the width."""
+        filling = ("0" if "0" in self.flags else " ") * (self.width - len(clusters(text)))
+        return text + filling if "-" in self.flags else filling + text
+
+    def number(self, digits: str, prefix: str = "", *, zeros: bool = True) -> str:
+        """The digits of a number with its sign and prefix. ``zeros``: whether zeros may fill the width."""
+        sign = "+" if "+" in self.flags else " " if " " in self.flags else ""
+        if digits.startswith("-"):
+            sign, digits = "-", digits[1:]
+        missing = self.width - len(sign) - len(prefix) - len(digits)
+        if "-" in self.flags:
+            return sign + prefix + digits + " " * missing
+        if "0" in self.flags and zeros:
+            return sign + prefix + "0" * missing + digits
+        return " " * missing + sign + prefix + digits
 
 
-def _rendered(verb: str, value: Value, flags: str, precision: int | None) -> str | None:
+def _rendered(verb: str, value: Value, style: _Style) -> str | None:
     if verb == "v":
-        return _default(value, flags, precision)
+        return style.text(_default(value, style.flags))
     if value.raw is None:
         raise ConversionError("it is null")
     match verb:
         case "t":
-            return plain_text(convert(value, BOOL).raw)
-        case "x" | "X" if isinstance(value.raw, str):
-            digits = value.raw.encode().hex()
-            return digits if verb == "x" else digits.upper()
+            return plain_text(convert(value, BOOL).raw)  # neither filled up nor cut
         case "d" | "b" | "o" | "x" | "X":
-            return _signed(_integer(convert(value, NUMBER).raw, verb, flags), flags)
-        case "e" | "E" | "f" | "F" | "g" | "G":
-            return _signed(_float(convert(value, NUMBER).raw, verb, precision), flags)
+            return _integer(convert(value, NUMBER).raw, verb, style)
+        case "e" | "E" | "f" | "g" | "G":
+            return style.number(_float(convert(value, NUMBER).raw, verb, style.precision))
         case "s" | "q":
-            text = "".join(clusters(convert(value, STRING).raw)[:precision])
-            return text if verb == "s" else json_text(string(text))
+            text = "".join(clusters(convert(value, STRING).raw)[: style.precision or None])
+            return style.text(text if verb == "s" else json_text(string(text)))
         case _:
             return None
 
 
-def _signed(text: str, flags: str) -> str:
-    if text.startswith("-"):
-        return text
-    return "+" + text if "+" in flags else (" " + text if " " in flags else text)
-
-
-def _integer(number: Decimal, verb: str, flags: str) -> str:
+def _integer(number: Decimal, verb: str, style: _Style) -> str:
     whole = int(number)
-    shown = format(abs(whole), verb)
-    prefix = {"b": "0b", "o": "0", "x": "0x", "X": "0X"}.get(verb, "") if "#" in flags else ""
-    return ("-" if whole < 0 else "") + prefix + shown
+    if whole != number:
+        raise ConversionError("a whole number is required")
+    digits = format(abs(whole), verb)
+    if style.precision is not None:
+        digits = "" if not (whole or style.precision) else digits.rjust(style.precision, "0")
+    if not digits:
+        return ""
+    prefix = {"b": "0b", "o": "0", "x": "0x", "X": "0X"}.get(verb, "") if "#" in style.flags else ""
+    return style.number(("-" if whole < 0 else "") + digits, prefix, zeros=style.precision is None)
 
 
 def _float(number: Decimal, verb: str, precision: int | None) -> str:
-    if verb in "fF":
-        places = 6 if precision is None else precision
-        return format(number, f".{places}f")
-    if verb in "gG" and precision is None:
-        exponent = number.adjusted() if number else 0
-        if -4 <= exponent < 21:
-            return number_text(number)
-        text = repr(float(number))
-        return text.upper() if verb == "G" else text
-    return format(float(number), f".{6 if precision is None else precision}{verb}")
+    """The text of a number as Go writes it. ``g`` takes as many digits as there are, and an exponent where it
+    is below -4 or not below the number of digits (6, where no precision is given).
+    """
+    if verb == "f":
+        return format(number, f".{6 if precision is None else precision}f")
+    if verb in "eE":
+        return _exponential(number, 6 if precision is None else precision, verb)
+    shown = number if precision is None else _rounded(number, max(precision, 1))
+    written = "".join(map(str, shown.as_tuple().digits)).rstrip("0")
+    power = shown.adjusted() if shown else 0
+    limit = 6 if precision is None else max(precision, 1)
+    if precision is not None and limit > len(written) >= power + 1:
+        limit = len(written)
+    if -4 <= power < limit:
+        return number_text(shown)
+    return _exponential(shown, max(len(written) - 1, 0), "e" if verb == "g" else "E")
 
 
-def _default(value: Value, flags: str, precision: int | None) -> str:
-    if "#" in flags:
-        return json_text(value)
+def _rounded(number: Decimal, digits: int) -> Decimal:
+    return Context(prec=digits, Emax=NUMBERS.Emax, Emin=NUMBERS.Emin).plus(number)
+
+
+def _exponential(number: Decimal, places: int, letter: str) -> str:
+    """Go writes at least two digits of the exponent."""
+    rounded = _rounded(number, places + 1)
+    power = rounded.adjusted() if number else 0
+    mantissa = format(rounded.scaleb(-power), f".{places}f")
+    return f"{mantissa}{letter}{'-' if power < 0 else '+'}{abs(power):02d}"
+
+
+def _default(value: Value, flags: str) -> str:
     match value.raw:
-        case str():
-            return value.raw[:precision]
-        case Decimal():
-            return _signed(_float(value.raw, "g", precision), flags)
+        case str() if "#" not in flags:
+            return value.raw
+        case Decimal() if "#" not in flags:
+            return _float(value.raw, "g", None)
         case _:
             return json_text(value)

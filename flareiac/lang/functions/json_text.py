@@ -22,6 +22,7 @@ from flareiac.lang.values import (
     plain_text,
     string,
     tuple_value,
+    united,
     written_number,
 )
 
@@ -108,7 +109,9 @@ def _value(data: Any) -> Value:
         case list():
             return tuple_value(_value(item) for item in data)
         case _:
-            return object_value({_without_surrogates(name): _value(item) for name, item in data.items()})
+            return object_value(
+                united((_without_surrogates(name), _value(item)) for name, item in data.items())
+            )
 
 
 def _without_surrogates(text: str) -> str:

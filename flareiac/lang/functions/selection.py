@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING, AnyType, MapType, SetType
 from flareiac.lang.conversion import convert, named, unify
 from flareiac.lang.functions.characters import clusters
-from flareiac.lang.functions.collections_of import elements, entries, whole
+from flareiac.lang.functions.collections_of import elements, entries, ordered, whole
 from flareiac.lang.functions.define import function, takes
 from flareiac.lang.functions.signature import FunctionError
-from flareiac.lang.values import Value, boolean, contains_sensitive, null, number, same, unknown
+from flareiac.lang.values import Value, boolean, contains_sensitive, null, number, same, spelling, unknown
 
 
 def _coalesce(*items: Value) -> Value:
@@ -31,7 +31,7 @@ def _coalesce_list(*items: Value) -> Value:
     for at, item in enumerate(items):
         if item.raw is None and isinstance(item.type, AnyType):
             raise FunctionError("a list is required, not null", at)
-        if item.raw is not None and elements(item, at):
+        if item.raw is not None and ordered(item, at):
             return item
     raise FunctionError("every argument is null or empty")
 
@@ -44,7 +44,7 @@ def _contains(items: Value, wanted: Value) -> Value:
 
 
 def _element(items: Value, index: Value) -> Value:
-    parts = elements(items)
+    parts = ordered(items)
     if not parts:
         raise FunctionError("an empty list has no elements", 0)
     at = whole(index, 1)
@@ -76,8 +76,8 @@ def _lookup(value: Value, key: Value, *default: Value) -> Value:
     found = entries(value)
     if default and isinstance(value.type, MapType):
         default = (convert(default[0], value.type.element),)
-    if key.raw in found:
-        return found[key.raw]
+    if (name := spelling(found, key.raw)) in found:
+        return found[name]
     if not default:
         raise FunctionError(f"there is no key {key.raw!r}, and no default was given", 1)
     return default[0]

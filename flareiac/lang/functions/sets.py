@@ -56,13 +56,11 @@ def _product(*lists: Value) -> Value:
     if size > 1_000_000:
         raise FunctionError("the product would have more than a million elements")
     rows = [tuple_value(row) for row in product(*parts)]
-    sets = all(isinstance(item.type, SetType) for item in lists)
+    sets = any(isinstance(item.type, SetType) for item in lists)
     if not rows:
         row = TupleType(tuple(_element(item) for item in lists))
         return Value(SetType(row) if sets else ListType(row), ())
-    if sets:
-        return set_value(rows, rows[0].type)
-    return convert(tuple_value(rows), ListType(ANY))
+    return convert(tuple_value(rows), SetType(ANY) if sets else ListType(ANY))
 
 
 _SETS = takes("sets", SetType(ANY))

@@ -1,7 +1,5 @@
 """Functions of texts."""
 
-import re
-
 from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING, ListType, ObjectType, TupleType, Type
 from flareiac.lang.functions.characters import clusters
 from flareiac.lang.functions.define import function, takes
@@ -86,7 +84,22 @@ def _substring(text: Value, offset: Value, length: Value) -> Value:
 
 
 def _title(text: Value) -> Value:
-    return string(re.sub(r"(?<![\w'])\w", lambda match: match.group().upper(), text.raw))
+    """Each letter after a separator in title case: in ASCII whatever is no letter, digit or ``_``, and white
+    space beyond.
+    """
+    before = " " + text.raw
+    return string(
+        "".join(
+            item.title() if _separates(last) and len(item.title()) == 1 else item
+            for last, item in zip(before, text.raw, strict=False)
+        )
+    )
+
+
+def _separates(character: str) -> bool:
+    if character.isascii():
+        return not (character.isalnum() or character == "_")
+    return character.isspace()
 
 
 def _format_list(spec: Value, *arguments: Value) -> Value:
@@ -103,6 +116,11 @@ def _format_list(spec: Value, *arguments: Value) -> Value:
 
 def _trim(text: Value, characters: Value) -> Value:
     return string(text.raw.strip(characters.raw) if characters.raw else text.raw)
+
+
+def _lower(text: Value) -> Value:
+    """Character by character, as Go does: no final sigma, and of what becomes two characters the first."""
+    return string(text.raw.lower() if text.raw.isascii() else "".join(item.lower()[0] for item in text.raw))
 
 
 def _upper(text: Value) -> Value:
@@ -155,7 +173,7 @@ FUNCTIONS = (
         "The elements of lists of texts with a separator between them.",
         variadic=takes("lists", ListType(STRING)),
     ),
-    function("lower", (_S,), STRING, lambda s: string(s.raw.lower()), "The text in lower case."),
+    function("lower", (_S,), STRING, _lower, "The text in lower case."),
     function(
         "regex",
         (takes("pattern", STRING), _S),
