@@ -21,8 +21,10 @@ from flareiac_iceberg.catalogs.doctor import check_catalog
 from flareiac_iceberg.catalogs.entries import NoCatalog
 from flareiac_iceberg.catalogs.file_access import delete_file, read_file
 from flareiac_iceberg.catalogs.glue.spec import GlueCatalog
+from flareiac_iceberg.catalogs.pointer_writer import write_metadata
 from flareiac_iceberg.catalogs.postgres.spec import PostgresCatalog
 from flareiac_iceberg.catalogs.reader import tables_in
+from flareiac_iceberg.catalogs.rest.spec import RestCatalog
 from tests.iceberg.lake import CALLS, CATALOG, columns
 from tests.support.catalog_kinds import VARIABLES, KindLake
 
@@ -271,6 +273,25 @@ def test_format_three_is_made_and_upgraded_to(lake: KindLake) -> None:
     for name in ("orders", "older"):
         assert lake.plan(f"table.{name}", third).action is Action.NO_OP
         assert lake.table(f"{lake.namespace}.{name}").format_version == 3
+
+
+def test_a_format_that_is_not_known_is_not_read(lake: KindLake) -> None:
+    if isinstance(lake.spec, RestCatalog):
+        return  # its server reads the files, and takes none of a later format
+    lake.apply("table.orders", orders(lake))
+    location = lake.table(f"{lake.namespace}.orders").metadata_location
+    metadata = json.loads(read_file(location, lake.spec))
+    delete_file(location, lake.spec)
+    write_metadata(location, metadata | {"format-version": 4}, lake.spec)
+    recorded = lake.state["table.orders"]
+    for state in (
+        {},
+        {"table.orders": replace(recorded, identity=recorded.identity | {"metadata_location": "x"})},
+    ):
+        lake.state = state
+        found = lake.read("table.orders", lake.canonical("table", "orders", orders(lake)))
+        assert isinstance(found, Unreadable)
+        assert found.diagnostic.code == "FII016"
 
 
 def test_no_secret_stands_anywhere(lake: KindLake) -> None:

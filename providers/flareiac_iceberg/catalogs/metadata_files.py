@@ -14,7 +14,7 @@ from flareiac_iceberg.catalogs.base import CatalogSpec
 from flareiac_iceberg.catalogs.entries import Pointer
 from flareiac_iceberg.catalogs.file_access import read_file
 from flareiac_iceberg.format.metadata import TableFile, parse_metadata
-from flareiac_iceberg.format.shape import Misshapen, check
+from flareiac_iceberg.format.shape import ContradictingIds, Misshapen, UnknownVersion, check
 
 _LOST: Final = (
     "Restore it, or let the catalog point to an earlier metadata file of the table (register it again)."
@@ -24,6 +24,20 @@ _WITHHELD: Final = (
     "and run the command again."
 )
 """For a file that its storage did not give: an earlier one in its place would take the last commits back."""
+_UNKNOWN: Final = (
+    "Parts of the table may mean something that FlareIaC cannot see, so nothing of it is read, planned or "
+    "changed. Use a version of FlareIaC that knows this format, or take the block out: flareiac state rm "
+    "ADDRESS forgets the table and leaves it as it is."
+)
+_CONTRADICTING: Final = (
+    "Engines refuse to load such a table, or mix up its columns, so nothing of it is read, planned or "
+    "changed. Have the program that wrote the file repair it, or let the catalog point to an earlier "
+    "metadata file of the table (register it again)."
+)
+_NAMELESS: Final = (
+    "Append to the table once with Iceberg for Java (Spark, Flink), which gives it one, then "
+    "run the command again."
+)
 _VERSION: Final = re.compile(r"v?(\d+)[^/]*\.metadata\.json")
 
 
@@ -49,20 +63,39 @@ def load(location: str, catalog: CatalogSpec | None = None) -> Attributes:
 
 def _checked(location: str, given: Callable[[], Data]) -> Attributes:
     try:
-        data = given()
-        if not isinstance(data, dict) or "format-version" not in data:
-            raise Misshapen("it is JSON, but no table metadata")
+        data: Attributes = given()
         check(data)
         parse_metadata(data, location)
+    except UnknownVersion as unknown:
+        raise Failure(error(codes.UNKNOWN_FORMAT, f"{location}: {unknown}. {_UNKNOWN}")) from unknown
+    except ContradictingIds as trouble:
+        raise Failure(error(codes.CONTRADICTING_IDS, f"{location}: {trouble}. {_CONTRADICTING}")) from trouble
     except (FileNotFoundError, gzip.BadGzipFile) as trouble:
         raise Failure(_unreadable(location, trouble.strerror or str(trouble))) from trouble
     except OSError as trouble:
         raise Failure(_unreadable(location, trouble.strerror or str(trouble), _WITHHELD)) from trouble
     except Misshapen as trouble:
-        raise Failure(_unreadable(location, str(trouble))) from trouble
+        way_out = _NAMELESS if trouble.nameless else _LOST
+        raise Failure(_unreadable(location, str(trouble), way_out)) from trouble
     except (ValueError, KeyError, TypeError, EOFError, StopIteration, zlib.error, RecursionError) as trouble:
-        raise Failure(_unreadable(location, f"{type(trouble).__name__}: {trouble}")) from trouble
+        raise Failure(_unreadable(location, _damage(trouble))) from trouble
     return data
+
+
+def _damage(trouble: Exception) -> str:
+    match trouble:
+        case json.JSONDecodeError():
+            return f"it is not JSON (line {trouble.lineno}, column {trouble.colno}: {trouble.msg})"
+        case UnicodeDecodeError():
+            return "it is not a text in UTF-8"
+        case EOFError() | zlib.error():
+            return "its compressed content is cut off or damaged"
+        case RecursionError():
+            return "its values are nested too deeply"
+        case ValueError():
+            return str(trouble)
+        case _:
+            return "what it holds does not fit together"
 
 
 def _unreadable(location: str, why: str, way_out: str = _LOST) -> Diagnostic:

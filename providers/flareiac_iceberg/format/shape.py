@@ -1,16 +1,37 @@
-"""Checks that a JSON document has the shape of a table's metadata, once for everything that reads it.
-Pure.
+"""Checks that a JSON document has the shape of a table's metadata, and that its ids fit together, once for
+everything that reads it. Pure.
+
+Source of the rules about ids: Iceberg's own readers, which load no table that breaks one of them.
 """
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from flareiac.kernel.data import Data
+from flareiac_iceberg.format.column_ids import levels
 
 
 class Misshapen(ValueError):
-    """The message names the place and what stands there, and what should."""
+    """The message names the place and what stands there, and what should. ``nameless``: nothing is damaged,
+    but the table has no uuid.
+    """
 
+    def __init__(self, message: str, *, nameless: bool = False) -> None:
+        super().__init__(message)
+        self.nameless = nameless
+
+
+class UnknownVersion(ValueError):
+    """The message says which format version the document has, and which ones are known."""
+
+
+class ContradictingIds(ValueError):
+    """The message names what has the same id or name, or which id belongs to nothing."""
+
+
+NEWEST_VERSION: Final = 3
+"""The newest format version whose rules are known here."""
 
 _TERM: Final = {"source-id": int, "transform": str}
 _PARTITION: Final = {**_TERM, "name": str, "field-id?": int}
@@ -52,6 +73,12 @@ _METADATA: Final = {
     "metadata-log?": [{"metadata-file": str, "timestamp-ms?": int}],
     "snapshot-log?": [{"snapshot-id": int, "timestamp-ms?": int}],
 }
+_NUMBERED: Final = (
+    ("schemas", "schema-id", "current-schema-id"),
+    ("partition-specs", "spec-id", "default-spec-id"),
+    ("sort-orders", "order-id", "default-sort-order-id"),
+)
+"""The lists whose members have ids: list, id, and what names the current member."""
 _TYPES: Final[Mapping[str, dict[str, Any]]] = {
     "struct": {"fields": [_FIELD]},
     "list": {"element-id": int, "element": object, "element-required": bool},
@@ -61,8 +88,65 @@ _CALLED: Final = {int: "a number", str: "a text", bool: "true or false"}
 
 
 def check(document: Data) -> None:
-    """Raises ``Misshapen`` for the first thing that is not as it must be."""
+    """Raises ``UnknownVersion``, ``Misshapen`` or ``ContradictingIds`` for the first thing that is not as it
+    must be.
+    """
+    _is(isinstance(document, dict) and "format-version" in document, "the document", "table metadata")
+    # A newer version may have another shape, so its number comes first.
+    _check_version(document["format-version"])
+    if document["format-version"] == 1 and document.get("table-uuid") is None:
+        raise Misshapen(
+            "it has no table-uuid, which format version 1 leaves open, and without it the table cannot be "
+            "told from another one of its name",
+            nameless=True,
+        )
     _check(document, _METADATA, "the document")
+    _check_ids(document)
+
+
+def _check_version(version: Data) -> None:
+    if not isinstance(version, int) or isinstance(version, bool):
+        raise Misshapen("format-version is not a number")
+    if version > NEWEST_VERSION:
+        raise UnknownVersion(f"format version {version} is newer than FlareIaC knows ({NEWEST_VERSION})")
+    if version < 1:
+        raise UnknownVersion(f"there is no format version {version} (1 to {NEWEST_VERSION} exist)")
+
+
+def _check_ids(document: dict[str, Data]) -> None:
+    """Raises ``ContradictingIds`` where two parts have one id or name, or what is named does not exist."""
+    if "schemas" in document or not document.get("schema"):
+        _is(bool(document.get("schemas")), "schemas", "a list with a schema in it")
+        _is(document.get("current-schema-id") is not None, "current-schema-id", "a number")
+    if document.get("partition-spec") is None:
+        _is(bool(document.get("partition-specs")), "partition-specs", "a list with a spec in it")
+    for name, key, current in _NUMBERED:
+        # Old metadata has one of each, without a number: Iceberg counts it as 0.
+        ids = [item[key] for item in document.get(name) or ()] or [0]
+        if (twice := _repeated(ids)) is not None:
+            raise ContradictingIds(f"two of its {name} have the id {twice}")
+        if (wanted := document.get(current) or 0) not in ids and (name != "schemas" or "schemas" in document):
+            raise ContradictingIds(f"{current} is {wanted}, and none of its {name} has that id")
+    for schema in (*(document.get("schemas") or ()), *filter(None, [document.get("schema")])):
+        _check_columns(schema)
+
+
+def _check_columns(schema: dict[str, Data]) -> None:
+    paths: dict[int, str] = {}
+    for field_id, path in levels(schema):
+        if field_id in paths:
+            raise ContradictingIds(
+                f"schema {schema.get('schema-id', 0)}: the columns {paths[field_id]} and {path} have the "
+                f"same id {field_id}"
+            )
+        paths[field_id] = path
+    if (twice := _repeated(paths.values())) is not None:
+        raise ContradictingIds(f"schema {schema.get('schema-id', 0)}: two columns are named {twice}")
+
+
+def _repeated(given: Iterable[int | str]) -> int | str | None:
+    """The first value that is there more than once."""
+    return next((each for each, times in Counter(given).items() if times > 1), None)
 
 
 def _check(value: Data, shape: Any, where: str) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac_iceberg.format import name_mapping
+from flareiac_iceberg.format.column_ids import last_column_id
 from flareiac_iceberg.format.metadata import (
     FIRST_PARTITION_ID,
     id_at,
@@ -234,7 +235,7 @@ def updates(
     as someone wrote them.
     """
     steps = tuple(changes)
-    draft = SchemaDraft(schema_of(metadata), metadata["last-column-id"])
+    draft = SchemaDraft(schema_of(metadata), last_column_id(metadata))
     version = version_after(metadata, steps)
     found: list[Attributes] = []
     if version != metadata["format-version"]:

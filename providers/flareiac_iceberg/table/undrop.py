@@ -2,6 +2,7 @@
 Reads only.
 """
 
+import gzip
 import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -58,9 +59,7 @@ def last_metadata(target: Target, uuid: str, known: str, *, exact: bool) -> Last
     folder, _, name = known.rpartition("/")
     passed_over: list[str] = []
     for version in () if exact else later(_listed(folder, target.catalog, passed_over), name):
-        found = {
-            each: metadata for each in version if (metadata := _own(f"{folder}/{each}", uuid, target.catalog))
-        }
+        found = {each: metadata for each in version if (metadata := _own(f"{folder}/{each}", uuid, target))}
         after = [each for each, metadata in found.items() if _follows(metadata, name, target.catalog)]
         if len(after) > 1:
             raise Failure(_unclear(target, folder, after))
@@ -148,15 +147,23 @@ def _listed(folder: str, catalog: CatalogSpec, notes: list[str]) -> list[str]:
         return []
 
 
-def _own(location: str, uuid: str, catalog: CatalogSpec) -> Attributes | None:
+def _own(location: str, uuid: str, target: Target) -> Attributes | None:
     """The metadata of this table in a file; None for what is no such thing, as a commit that broke off may
-    leave it.
+    leave it. Raises ``Failure`` for a file that is whole but not for us to read: it may be the last one.
     """
     try:
-        found = load(location, catalog)
-    except Failure:
-        return None
+        found = load(location, target.catalog)
+    except Failure as failure:
+        damaged = failure.diagnostics[0].code == codes.METADATA_UNREADABLE.id
+        if damaged and _is_damage(failure.__cause__):
+            return None
+        raise Failure(_unreadable(target, failure)) from failure
     return found if found["table-uuid"] == uuid else None
+
+
+def _is_damage(cause: BaseException | None) -> bool:
+    """Whether the content itself is at fault, and not the way to it."""
+    return not isinstance(cause, OSError) or isinstance(cause, FileNotFoundError | gzip.BadGzipFile)
 
 
 def _follows(metadata: Attributes, known: str, catalog: CatalogSpec) -> bool:

@@ -16,9 +16,10 @@ from pyiceberg.table.update import AssertCreate, TableRequirement, TableUpdate
 from requests import PreparedRequest, RequestException, Response, Session
 from requests.adapters import HTTPAdapter
 
-from flareiac.kernel.data import Attributes
-from flareiac.kernel.diagnostics import Failure
+from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.sdk.secrets import resolve, said
+from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.base import ANSWER_SECONDS, CONNECT_SECONDS, present
 from flareiac_iceberg.catalogs.library_settings import library_settings
 from flareiac_iceberg.catalogs.library_writer import LibraryWriter, arguments, identifier
@@ -102,6 +103,13 @@ class RestWriter(LibraryWriter[RestCatalog, Client]):
         requirement: TypeAdapter[TableRequirement] = TypeAdapter(TableRequirement)
         required = tuple(requirement.validate_python(item) for item in change.needs)
         steps = _updates(change.updates)
+        sent = [json.loads(item.model_dump_json()) for item in steps]
+        pairs = zip(change.updates, sent, strict=True)
+        unsent = sorted(
+            {name for given, made in pairs for name in _unsent(given.get("schema"), made.get("schema"))}
+        )
+        if unsent:
+            raise Failure(_would_lose(target, unsent))
         with self.errors():
             try:
                 table = self.catalog.load_table(identifier(target))
@@ -113,6 +121,31 @@ class RestWriter(LibraryWriter[RestCatalog, Client]):
 def _updates(given: Iterable[Attributes]) -> tuple[TableUpdate, ...]:
     update: TypeAdapter[TableUpdate] = TypeAdapter(TableUpdate)
     return tuple(update.validate_python(item) for item in given)
+
+
+def _unsent(given: Data, sent: Data) -> Iterator[str]:
+    """The names of values in a schema that Iceberg's library does not know, and so does not send."""
+    match given, sent:
+        case dict(), dict():
+            for name, value in given.items():
+                if name in sent:
+                    yield from _unsent(value, sent[name])
+                elif value is not None:
+                    yield name
+        case [*items], [*others] if len(items) == len(others):
+            for item, other in zip(items, others, strict=True):
+                yield from _unsent(item, other)
+        case _:
+            pass
+
+
+def _would_lose(target: Target, names: list[str]) -> Diagnostic:
+    return error(
+        codes.VALUES_UNKNOWN,
+        f"The columns of {target.full_name} carry values that another program wrote and FlareIaC cannot send "
+        f"to a REST catalog: {', '.join(names)}. The change would erase them, so nothing of it took effect. "
+        "Make this change with the program that wrote them.",
+    )
 
 
 def _is_refusal(trouble: Exception) -> bool:
