@@ -41,12 +41,13 @@ S = TypeVar("S", bound=CatalogSpec)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """What a catalog keeps of a table: the location of its metadata file. ``metadata`` is what that file
-    holds.
+    holds, and ``before`` what the file holds that it takes the place of (None for a new table).
     """
 
     target: Target
     location: str
     metadata: Attributes
+    before: Attributes | None = None
 
 
 class PointerWriter(CatalogWriter[S]):
@@ -107,7 +108,7 @@ class PointerWriter(CatalogWriter[S]):
             raise Failure(_not_committed(target, broken))
         new = _next_location(location, after)
         self._write(new, after)
-        if not self.move(Entry(target=target, location=new, metadata=after), location):
+        if not self.move(Entry(target=target, location=new, metadata=after, before=metadata), location):
             self._delete([new])
             return False
         if (after["properties"].get(_DELETE_OLD) or "").lower() == "true":

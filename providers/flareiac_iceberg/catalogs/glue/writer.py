@@ -2,7 +2,7 @@
 world.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,6 +17,7 @@ from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.secrets import said
 from flareiac_iceberg.catalogs.glue.reader import glue_client
 from flareiac_iceberg.catalogs.glue.spec import GlueCatalog
+from flareiac_iceberg.catalogs.glue.table_input import accepted, moved, with_properties
 from flareiac_iceberg.catalogs.library_settings import library_settings
 from flareiac_iceberg.catalogs.library_writer import LibraryWriter, arguments
 from flareiac_iceberg.catalogs.outcomes import Exists
@@ -75,12 +76,22 @@ class GlueWriter(PointerWriter[GlueCatalog], LibraryWriter[GlueCatalog, Client])
             there = self.catalog._get_glue_table(target.namespace, target.name)
             if (there.get("Parameters") or {}).get("metadata_location") != old:
                 return False
-            self.catalog._update_glue_table(
-                target.namespace, target.name, _described(entry, there, old), there["VersionId"]
-            )
+            kept = accepted(there, self._shape("TableInput"))
+            changed = moved(kept, _described(entry, old), entry.before or {}, entry.metadata)
+            self.catalog._update_glue_table(target.namespace, target.name, changed, there["VersionId"])
         except (CommitFailedException, NoSuchTableError):
             return False
         return True
+
+    def set_namespace_properties(self, name: str, put: Mapping[str, str], remove: Iterable[str]) -> None:
+        """See ``CatalogWriter``."""
+        with self.errors():
+            there = self.catalog.glue.get_database(Name=name)["Database"]
+            changed = with_properties(accepted(there, self._shape("DatabaseInput")), put, remove)
+            self.catalog.glue.update_database(Name=name, DatabaseInput=changed)
+
+    def _shape(self, name: str) -> Any:
+        return self.catalog.glue.meta.service_model.shape_for(name)
 
 
 @contextmanager
@@ -91,8 +102,12 @@ def _taken(target: Target) -> Iterator[None]:
         raise Exists(target.full_name) from taken
 
 
-def _described(entry: Entry, *before: Any) -> Any:
-    """What Glue is sent; ``before``: the entry that is replaced, and the metadata file that it names."""
+def _described(entry: Entry, previous: str | None = None) -> Any:
+    """What Iceberg's library makes of a table for Glue; ``previous``: the metadata file that its entry
+    names.
+    """
     metadata = entry.metadata
     after = TableMetadataUtil.parse_obj(metadata)
-    return _construct_table_input(entry.target.name, entry.location, metadata["properties"], after, *before)
+    return _construct_table_input(
+        entry.target.name, entry.location, metadata["properties"], after, None, previous
+    )
