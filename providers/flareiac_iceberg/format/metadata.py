@@ -44,8 +44,7 @@ class TableFile(NamedTuple):
     @property
     def properties(self) -> Mapping[str, str]:
         """Of the table."""
-        found: Mapping[str, str] = self.metadata.get("properties") or {}
-        return found
+        return properties_of(self.metadata)
 
     def read(self) -> tuple[TableSpec, TableIdentity]:
         """The table as a record, and its identity."""
@@ -68,6 +67,12 @@ class Node:
     doc: str
     default: Data = None
     sayable: bool = True
+
+
+def properties_of(metadata: Attributes) -> Mapping[str, str]:
+    """The properties of the table."""
+    found: Mapping[str, str] = metadata.get("properties") or {}
+    return found
 
 
 def schema_of(metadata: Attributes) -> Attributes:
@@ -171,7 +176,7 @@ def parse_metadata(metadata: Attributes, location: str) -> tuple[TableSpec, Tabl
     schema = schema_of(metadata)
     levels = nodes(schema)
     paths = {node.id: node.path for node in levels}
-    properties = dict(metadata.get("properties") or {})
+    properties = properties_of(metadata)
     spec = TableSpec(
         columns={
             node.path: Column(
@@ -213,8 +218,7 @@ def is_own(name: str) -> bool:
 
 def created_by(metadata: Attributes) -> str | None:
     """The key of the operation that created the table, if FlareIaC did."""
-    key: str | None = (metadata.get("properties") or {}).get(CREATED_BY_PROPERTY)
-    return key
+    return properties_of(metadata).get(CREATED_BY_PROPERTY)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,7 +244,7 @@ def managed_by(properties: Mapping[str, str]) -> Manager:
 
 def _identity(metadata: Attributes, location: str, field_ids: dict[str, int]) -> TableIdentity:
     snapshot = metadata.get("current-snapshot-id")
-    properties = metadata.get("properties") or {}
+    properties = properties_of(metadata)
     return TableIdentity(
         uuid=metadata["table-uuid"],
         location=metadata["location"],

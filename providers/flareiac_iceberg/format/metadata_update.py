@@ -13,6 +13,7 @@ from flareiac_iceberg.format.metadata import (
     FIRST_PARTITION_ID,
     partition_spec_of,
     partition_specs_of,
+    properties_of,
     schema_of,
     sort_order_of,
 )
@@ -59,7 +60,7 @@ def last_partition_id(specs: Iterable[Attributes]) -> int:
 def previous_versions(metadata: Attributes) -> int:
     """How many earlier metadata files a table remembers."""
     try:
-        return max(1, int((metadata.get("properties") or {}).get(_PREVIOUS, _USUAL_PREVIOUS)))
+        return max(1, int(properties_of(metadata).get(_PREVIOUS, _USUAL_PREVIOUS)))
     except ValueError:
         return _USUAL_PREVIOUS
 
@@ -80,7 +81,7 @@ def _complete(metadata: Attributes) -> Attributes:
         **({} if head is None else {MAIN: {"snapshot-id": head, "type": "branch"}}),
         **(metadata.get("refs") or {}),
     }
-    metadata["properties"] = metadata.get("properties") or {}
+    metadata["properties"] = dict(properties_of(metadata))
     metadata["snapshots"] = metadata.get("snapshots") or []
     return metadata
 

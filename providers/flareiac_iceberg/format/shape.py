@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from flareiac.kernel.data import Data
-from flareiac_iceberg.format.column_ids import levels
+from flareiac_iceberg.format.column_ids import levels, schemas_of
 
 
 class Misshapen(ValueError):
@@ -73,8 +73,9 @@ _METADATA: Final = {
     "metadata-log?": [{"metadata-file": str, "timestamp-ms?": int}],
     "snapshot-log?": [{"snapshot-id": int, "timestamp-ms?": int}],
 }
+_SCHEMA_ID: Final = "schema-id"
 _NUMBERED: Final = (
-    ("schemas", "schema-id", "current-schema-id"),
+    ("schemas", _SCHEMA_ID, "current-schema-id"),
     ("partition-specs", "spec-id", "default-spec-id"),
     ("sort-orders", "order-id", "default-sort-order-id"),
 )
@@ -91,10 +92,12 @@ def check(document: Data) -> None:
     """Raises ``UnknownVersion``, ``Misshapen`` or ``ContradictingIds`` for the first thing that is not as it
     must be.
     """
-    _is(isinstance(document, dict) and "format-version" in document, "the document", "table metadata")
-    # A newer version may have another shape, so its number comes first.
-    _check_version(document["format-version"])
-    if document["format-version"] == 1 and document.get("table-uuid") is None:
+    match document:
+        case {"format-version": version}:
+            _check_version(version)  # first: a newer version may have another shape
+        case _:
+            raise Misshapen("it is JSON, but no table metadata")
+    if version == 1 and _lacks(document, "table-uuid"):
         raise Misshapen(
             "it has no table-uuid, which format version 1 leaves open, and without it the table cannot be "
             "told from another one of its name",
@@ -115,11 +118,11 @@ def _check_version(version: Data) -> None:
 
 def _check_ids(document: dict[str, Data]) -> None:
     """Raises ``ContradictingIds`` where two parts have one id or name, or what is named does not exist."""
-    if "schemas" in document or not document.get("schema"):
-        _is(bool(document.get("schemas")), "schemas", "a list with a schema in it")
-        _is(document.get("current-schema-id") is not None, "current-schema-id", "a number")
-    if document.get("partition-spec") is None:
-        _is(bool(document.get("partition-specs")), "partition-specs", "a list with a spec in it")
+    if "schemas" in document or _lacks(document, "schema"):
+        _is(not _lacks(document, "schemas"), "schemas", "a list with a schema in it")
+        _is(not _lacks(document, "current-schema-id"), "current-schema-id", "a number")
+    if _lacks(document, "partition-spec"):
+        _is(not _lacks(document, "partition-specs"), "partition-specs", "a list with a spec in it")
     for name, key, current in _NUMBERED:
         # Old metadata has one of each, without a number: Iceberg counts it as 0.
         ids = [item[key] for item in document.get(name) or ()] or [0]
@@ -127,21 +130,27 @@ def _check_ids(document: dict[str, Data]) -> None:
             raise ContradictingIds(f"two of its {name} have the id {twice}")
         if (wanted := document.get(current) or 0) not in ids and (name != "schemas" or "schemas" in document):
             raise ContradictingIds(f"{current} is {wanted}, and none of its {name} has that id")
-    for schema in (*(document.get("schemas") or ()), *filter(None, [document.get("schema")])):
+    for schema in schemas_of(document):
         _check_columns(schema)
 
 
 def _check_columns(schema: dict[str, Data]) -> None:
     paths: dict[int, str] = {}
+    where = f"schema {schema.get(_SCHEMA_ID) or 0}"
     for field_id, path in levels(schema):
         if field_id in paths:
             raise ContradictingIds(
-                f"schema {schema.get('schema-id', 0)}: the columns {paths[field_id]} and {path} have the "
-                f"same id {field_id}"
+                f"{where}: the columns {paths[field_id]} and {path} have the same id {field_id}"
             )
         paths[field_id] = path
     if (twice := _repeated(paths.values())) is not None:
-        raise ContradictingIds(f"schema {schema.get('schema-id', 0)}: two columns are named {twice}")
+        raise ContradictingIds(f"{where}: two columns are named {twice}")
+
+
+def _lacks(document: dict[str, Data], name: str) -> bool:
+    """Whether there is no value of this name, or an empty one where one must be in it."""
+    value = document.get(name)
+    return value is None or (name != "partition-spec" and value in ([], {}))
 
 
 def _repeated(given: Iterable[int | str]) -> int | str | None:

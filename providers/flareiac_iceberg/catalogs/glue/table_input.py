@@ -9,8 +9,17 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from flareiac.kernel.data import Attributes
+from flareiac_iceberg.format.column_ids import schemas_of
+from flareiac_iceberg.format.metadata import properties_of, schema_of
 
 _FIELD_ID: Final = "iceberg.field.id"
+_PARAMETERS: Final = "Parameters"
+_STORAGE: Final = "StorageDescriptor"
+_COLUMNS: Final = "Columns"
+_COMMENT: Final = "Comment"
+_NAME: Final = "Name"
+_TYPE: Final = "TableType"
+_DESCRIPTION: Final = "Description"
 _OWN: Final = {"Description": "Description", "location": "LocationUri"}
 """The properties of a namespace that are members of a database of their own."""
 
@@ -40,47 +49,48 @@ def moved(there: Attributes, new: Attributes, before: Attributes, after: Attribu
     ``there``: the accepted parts of the present entry. ``new``: what Iceberg's library makes of the new
     metadata. ``before`` and ``after``: the metadata that the entry names now and then.
     """
-    old_properties, properties = before.get("properties") or {}, after["properties"]
+    old_properties, properties = properties_of(before), properties_of(after)
     # A copy of a property goes with the property; a parameter of another value is someone else's.
     parameters = {
         name: value
-        for name, value in (there.get("Parameters") or {}).items()
+        for name, value in (there.get(_PARAMETERS) or {}).items()
         if name in properties or old_properties.get(name) != value
     }
-    storage = there.get("StorageDescriptor") or {}
-    found = {
+    storage, new_storage = there.get(_STORAGE) or {}, new[_STORAGE]
+    columns = _columns(storage.get(_COLUMNS) or (), new_storage[_COLUMNS], _docs(before))
+    description = new.get(_DESCRIPTION)
+    kept = [] if description == old_properties.get(_DESCRIPTION) else [(_DESCRIPTION, description)]
+    return {
         **there,
-        "Name": new["Name"],
-        "TableType": there.get("TableType") or new["TableType"],
-        "Parameters": parameters | new["Parameters"],
-        "StorageDescriptor": {
-            **storage,
-            "Location": new["StorageDescriptor"]["Location"],
-            "Columns": _columns(
-                storage.get("Columns") or (), new["StorageDescriptor"]["Columns"], _docs(before)
-            ),
-        },
+        **{name: value for name, value in kept if value is not None},
+        _NAME: new[_NAME],
+        _TYPE: there.get(_TYPE) or new[_TYPE],
+        _PARAMETERS: parameters | new[_PARAMETERS],
+        _STORAGE: {**storage, **new_storage, _COLUMNS: columns},
     }
-    if "Description" in new and new["Description"] != old_properties.get("Description"):
-        found["Description"] = new["Description"]
-    return found
 
 
 def _columns(
     there: Iterable[Attributes], new: Iterable[Attributes], docs: Mapping[str, str]
 ) -> list[Attributes]:
     """The columns as Iceberg has them; what others said of one stays with it, also under another name."""
-    by_id = {(item.get("Parameters") or {}).get(_FIELD_ID, ""): item for item in there}
-    by_name = {item["Name"]: item for item in there if _FIELD_ID not in (item.get("Parameters") or {})}
+    known = {_key(item): item for item in there}
     found: list[Attributes] = []
     for column in new:
-        field_id = column["Parameters"][_FIELD_ID]
-        known = by_id.get(field_id) or by_name.get(column["Name"]) or {}
-        made = {**known, **column, "Parameters": (known.get("Parameters") or {}) | column["Parameters"]}
-        comment = _comment(known.get("Comment", ""), docs.get(field_id, ""), column.get("Comment", ""))
-        made.pop("Comment", None)
-        found.append({**made, **({"Comment": comment} if comment else {})})
+        old = known.get(_key(column)) or known.get(column[_NAME]) or {}
+        parameters = (old.get(_PARAMETERS) or {}) | column[_PARAMETERS]
+        made = {**old, **column, _PARAMETERS: parameters}
+        doc = docs.get(column[_PARAMETERS][_FIELD_ID], "")
+        comment = _comment(old.get(_COMMENT, ""), doc, column.get(_COMMENT, ""))
+        made.pop(_COMMENT, None)
+        found.append({**made, **({_COMMENT: comment} if comment else {})})
     return found
+
+
+def _key(column: Attributes) -> tuple[str] | str:
+    """The field id of a column, as a tuple of one; the name of one that has none."""
+    field_id = (column.get(_PARAMETERS) or {}).get(_FIELD_ID)
+    return (field_id,) if field_id is not None else str(column[_NAME])
 
 
 def _comment(there: str, before: str, after: str) -> str:
@@ -92,19 +102,17 @@ def _comment(there: str, before: str, after: str) -> str:
 
 def _docs(metadata: Attributes) -> dict[str, str]:
     """The comments of the columns, by field id; those of the current schema win."""
-    current = metadata.get("current-schema-id")
-    schemas = [
-        *sorted(metadata.get("schemas") or (), key=lambda item: bool(item.get("schema-id") == current)),
-        *([metadata["schema"]] if metadata.get("schema") else ()),
-    ]
+    if not metadata:
+        return {}
+    schemas = (*schemas_of(metadata), schema_of(metadata))
     return {str(item["id"]): item.get("doc") or "" for schema in schemas for item in schema["fields"]}
 
 
 def with_properties(there: Attributes, put: Mapping[str, str], remove: Iterable[str]) -> Attributes:
     """The entry of a database with some properties set and others removed; ``there`` as for ``moved``."""
-    found = {**there, "Parameters": dict(there.get("Parameters") or {})}
+    own, parameters = dict(there), dict(there.get(_PARAMETERS) or {})
     for name in remove:
-        (found if name in _OWN else found["Parameters"]).pop(_OWN.get(name, name), None)
+        (own if name in _OWN else parameters).pop(_OWN.get(name, name), None)
     for name, value in put.items():
-        (found if name in _OWN else found["Parameters"])[_OWN.get(name, name)] = value
-    return found
+        (own if name in _OWN else parameters)[_OWN.get(name, name)] = value
+    return {**own, _PARAMETERS: parameters}

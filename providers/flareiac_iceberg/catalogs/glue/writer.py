@@ -86,7 +86,7 @@ class GlueWriter(PointerWriter[GlueCatalog], LibraryWriter[GlueCatalog, Client])
     def set_namespace_properties(self, name: str, put: Mapping[str, str], remove: Iterable[str]) -> None:
         """See ``CatalogWriter``."""
         with self.errors():
-            there = self.catalog.glue.get_database(Name=name)["Database"]
+            there = self.catalog.glue.get_database(Name=name).get("Database")
             changed = with_properties(accepted(there, self._shape("DatabaseInput")), put, remove)
             self.catalog.glue.update_database(Name=name, DatabaseInput=changed)
 

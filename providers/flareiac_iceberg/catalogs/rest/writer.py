@@ -104,10 +104,7 @@ class RestWriter(LibraryWriter[RestCatalog, Client]):
         required = tuple(requirement.validate_python(item) for item in change.needs)
         steps = _updates(change.updates)
         sent = [json.loads(item.model_dump_json()) for item in steps]
-        pairs = zip(change.updates, sent, strict=True)
-        unsent = sorted(
-            {name for given, made in pairs for name in _unsent(given.get("schema"), made.get("schema"))}
-        )
+        unsent = sorted(set(_unsent(_schemas(change.updates), _schemas(sent))))
         if unsent:
             raise Failure(_would_lose(target, unsent))
         with self.errors():
@@ -121,6 +118,17 @@ class RestWriter(LibraryWriter[RestCatalog, Client]):
 def _updates(given: Iterable[Attributes]) -> tuple[TableUpdate, ...]:
     update: TypeAdapter[TableUpdate] = TypeAdapter(TableUpdate)
     return tuple(update.validate_python(item) for item in given)
+
+
+def _schemas(updates: Iterable[Attributes]) -> list[Data]:
+    found: list[Data] = []
+    for update in updates:
+        match update:
+            case {"action": "add-schema", "schema": schema}:
+                found.append(schema)
+            case _:
+                pass  # only columns have keys that the library may not know
+    return found
 
 
 def _unsent(given: Data, sent: Data) -> Iterator[str]:
