@@ -11,6 +11,7 @@ from flareiac_spark.driver import commit_marks, merge_rows, tables
 from flareiac_spark.driver.column_types import quote, spark_columns
 from flareiac_spark.driver.outputs import write_options
 from flareiac_spark.driver.refusal import Refusal
+from flareiac_spark.driver.stored_values import as_stored
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -25,12 +26,13 @@ def write(
     Raises what Spark raises, and ``Refusal`` for what no second try can change.
     """
     with commit_marks.carried(frame.sparkSession, carry):
-        _write(frame, output, tombstones)
+        _write(as_stored(frame, output), output, tombstones)
 
 
 def has_deletes(frame: "DataFrame", output: TableOutput) -> bool:
     """Whether some row of a merge is a delete, which its tombstones are to keep."""
-    return not frame.alias("s").where(merge_rows.deletes(frame.sparkSession, output)).isEmpty()
+    rows = as_stored(frame, output)
+    return not rows.alias("s").where(merge_rows.deletes(frame.sparkSession, output)).isEmpty()
 
 
 def _write(frame: "DataFrame", output: TableOutput, tombstones: TableOutput | None) -> None:

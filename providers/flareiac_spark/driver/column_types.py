@@ -1,7 +1,7 @@
 """Converts Iceberg's type texts to Spark's: one parser, one table of names."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.sources.resolved import SpecColumn
@@ -24,19 +24,21 @@ _PLAIN = {
 _TOKEN = re.compile(r"\s*(`(?:[^`]|``)*`|[^\s<>(),:`\[\]]+|[<>(),:\[\]])")
 
 
-def spark_type(text: str) -> str:
+def spark_type(text: str, uuid: str = _PLAIN["uuid"]) -> str:
     """``struct<a: string, b: int not null>`` as ``STRUCT<`a`: STRING, `b`: INT NOT NULL>``. Raises
     ``Refusal``.
     """
-    parser = _Parser(text)
+    parser = _Parser(text, {**_PLAIN, "uuid": uuid})
     spelled = parser.type()
     parser.end()
     return spelled
 
 
-def spark_columns(columns: Sequence[SpecColumn]) -> str:
-    """Columns as a DDL schema, all of them nullable: what is required is checked by value, not by type."""
-    return ", ".join(f"{quote(column.name)} {spark_type(column.type)}" for column in columns)
+def spark_columns(columns: Sequence[SpecColumn], uuid: str = _PLAIN["uuid"]) -> str:
+    """Columns as a DDL schema, all of them nullable: what is required is checked by value, not by type.
+    ``uuid`` is the type that stands for one.
+    """
+    return ", ".join(f"{quote(column.name)} {spark_type(column.type, uuid)}" for column in columns)
 
 
 def quote(name: str) -> str:
@@ -45,8 +47,8 @@ def quote(name: str) -> str:
 
 
 class _Parser:
-    def __init__(self, text: str) -> None:
-        self._text, self._at = text, 0
+    def __init__(self, text: str, plain: Mapping[str, str]) -> None:
+        self._text, self._at, self._plain = text, 0, plain
 
     def type(self) -> str:
         word = self._next().lower()
@@ -69,8 +71,8 @@ class _Parser:
                 self._next()
                 self._expect(closing)
                 return "BINARY"
-            case _ if word in _PLAIN:
-                return _PLAIN[word]
+            case _ if word in self._plain:
+                return self._plain[word]
             case _:
                 raise self._refusal(f"Spark has no type for {word!r}")
 

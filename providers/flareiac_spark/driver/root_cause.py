@@ -4,6 +4,7 @@ it.
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from flareiac.kernel.lazy_dataclass import dataclass
@@ -13,7 +14,9 @@ from flareiac_spark.driver.bad_records import ERROR_CLASS as BAD_RECORD
 from flareiac_spark.driver.bad_records import complaint_in, ways_on
 from flareiac_spark.driver.conflicts import conflict_text, is_conflict
 from flareiac_spark.driver.outputs import NULL_REQUIRED, null_complaint_in
+from flareiac_spark.driver.raised import raised
 from flareiac_spark.driver.refusal import Refusal
+from flareiac_spark.driver.stored_values import MALFORMED_UUID
 
 _LINES = 6
 _LENGTH = 1200
@@ -105,7 +108,11 @@ def choose(
     """
     # The plan of a query, which its failure ends with, holds the text of every complaint it might make.
     said = [link.message.partition(_PLAN)[0] for link in chain]
-    for name, found_in in ((BAD_RECORD, complaint_in), (NULL_REQUIRED, null_complaint_in)):
+    for name, found_in in (
+        (BAD_RECORD, complaint_in),
+        (NULL_REQUIRED, null_complaint_in),
+        (MALFORMED_UUID, partial(raised, MALFORMED_UUID)),
+    ):
         if (complaint := next(filter(None, map(found_in, said)), None)) is not None:
             return ErrorSummary(error_class=name, message=complaint, permanent=False)
     error_class, message = (

@@ -8,6 +8,25 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
+from pyiceberg.schema import Schema
+from pyiceberg.types import (
+    BinaryType,
+    BooleanType,
+    DateType,
+    DecimalType,
+    DoubleType,
+    FixedType,
+    FloatType,
+    IcebergType,
+    IntegerType,
+    ListType,
+    LongType,
+    NestedField,
+    StructType,
+    TimestampType,
+    TimestamptzType,
+    UUIDType,
+)
 
 from flareiac.kernel import kill_points
 from flareiac_spark.control import job_spec_from_json
@@ -299,3 +318,74 @@ def test_a_batch_that_breaks_off_leaves_the_exact_rows(
     assert lake.rows("kept_deleted") == [(1, 3), (3, 3)]
     marks = [[item[BATCH_ID] for item in lake.summaries(name)] for name in ("kept", "kept_deleted")]
     assert marks == [["0", "1", "2"], ["0", "1"]]
+
+
+# Values that a table returns in another spelling
+
+SPELLINGS: dict[str, tuple[IcebergType, str, str]] = {
+    "u": (UUIDType(), "'3F2504E0-4F89-11D3-9A0C-0305E82C3301'", "'3f2504e0-4f89-11D3-9a0c-0305e82c3301'"),
+    "s": (
+        StructType(NestedField(101, "a.b", UUIDType()), NestedField(102, "n", IntegerType())),
+        "named_struct('a.b', 'AF2504E0-4F89-11D3-9A0C-0305E82C3301', 'n', 1)",
+        "named_struct('a.b', 'af2504e0-4f89-11d3-9a0c-0305e82c3301', 'n', 1)",
+    ),
+    "l": (
+        ListType(103, UUIDType(), element_required=False),
+        "array('AF2504E0-4F89-11D3-9A0C-0305E82C3301', null)",
+        "array('af2504e0-4f89-11d3-9a0c-0305e82c3301', null)",
+    ),
+    "d": (DecimalType(12, 4), "CAST(1.5 AS DECIMAL(4, 2))", "CAST(1.5 AS DECIMAL(12, 4))"),
+    "f": (DoubleType(), "double('-0.0')", "double('0.0')"),
+    "n": (FloatType(), "float('NaN')", "CAST(double('NaN') AS float)"),
+    "t": (TimestamptzType(), "timestamp'2026-01-01T00:00:00Z'", "timestamp'2026-01-01T02:00:00+02:00'"),
+    "z": (TimestampType(), "timestamp_ntz'2026-01-01 00:00:00'", "timestamp_ntz'2026-01-01 00:00:00.000000'"),
+    "y": (DateType(), "date'2026-01-01'", "CAST(timestamp_ntz'2026-01-01 12:00:00' AS date)"),
+    "b": (BinaryType(), "X'00ff'", "unhex('00FF')"),
+    "x": (FixedType(2), "X'00ff'", "unhex('00FF')"),
+    "i": (IntegerType(), "CAST(7 AS smallint)", "7"),
+    "o": (BooleanType(), "true", "1 = 1"),
+}
+"""By column, its type, and one value in two spellings."""
+NESTED = {"s": "struct<`a.b`: uuid, n: int>", "l": "list<uuid>"}
+
+
+@pytest.mark.parametrize("required", [False, True])
+def test_a_key_is_a_value_and_not_its_spelling(lake: Registry, required: bool) -> None:
+    """Two spellings meet in the table, within a batch and in the tombstones."""
+    fields = [
+        NestedField(number, name, kind, required=required)
+        for number, (name, (kind, *_)) in enumerate(SPELLINGS.items(), 1)
+    ]
+    for name in ("kept", "kept_deleted"):
+        lake.catalog.create_table(
+            f"{lake.namespace}.{name}", Schema(*fields, NestedField(50, "at", LongType()))
+        )
+    mark = "!" if required else ""
+    columns = {name: f"{NESTED.get(name, kind)}{mark}" for name, (kind, *_) in SPELLINGS.items()}
+    rule = {"on": list(SPELLINGS), "latest_by": "at", "delete_if": "s.op = 'gone'"}
+    outputs = lake.merged(merge=rule, columns={**columns, "at": "long"}, kept={**columns, "at": "long"})
+    made = ", ".join(f"if(id = 1, {one}, {other}) AS {name}" for name, (_, one, other) in SPELLINGS.items())
+    spec = lake.job(*outputs, sql=f"SELECT {made}, at, note AS op FROM raw")
+    lake.events((1, 1, "new"))
+    lake.events((2, 2, "again"))
+    lake.events((1, 4, "last"), (2, 3, "twice"))
+    lake.run(spec)
+    assert last(lake, "kept") == [(4,)]
+    lake.events((2, 6, "gone"), (1, 5, "late"))
+    lake.events((1, 6, "late"))
+    lake.run(spec)
+    assert last(lake, "kept") == []
+    assert last(lake, "kept_deleted") == [(6,)]
+
+
+def last(lake: Registry, table: str) -> list[tuple[Any, ...]]:
+    return collected(lake.spark.table(lake.name(table)).select("at"))
+
+
+def test_a_merge_takes_no_text_that_is_no_uuid(lake: Registry) -> None:
+    lake.catalog.create_table(f"{lake.namespace}.kept", Schema(NestedField(1, "u", UUIDType())))
+    output = lake.output("kept", {"u": "uuid"}, mode="merge", merge={"on": ["u"]})
+    lake.events((1, 1, "1-1-1-1-1"))
+    error_class, message = lake.failure(lake.job(output, sql="SELECT note AS u FROM raw"))
+    assert (error_class, "1-1-1-1-1" in message) == ("MALFORMED_UUID", True)
+    assert collected(lake.spark.table(lake.name("kept"))) == []
