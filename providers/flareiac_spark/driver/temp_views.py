@@ -50,7 +50,7 @@ def _frame(session: "SparkSession", step: Step, spec: JobSpec) -> Any:
 
 
 def _marked(frame: "DataFrame", watermark: Watermark | None) -> Any:
-    return frame if watermark is None else frame.withWatermark(watermark.column, watermark.delay)
+    return frame if watermark is None else frame.withWatermark(quote(watermark.column), watermark.delay)
 
 
 def _unique(frame: "DataFrame", dedup: Dedup | None) -> Any:

@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from flareiac_spark.sql.parse import parsed
 from flareiac_spark.sql.relations import name_of
-from flareiac_spark.sql.tree import cte_names, sources_of
+from flareiac_spark.sql.tree import COLUMNS_OR_FUNCTIONS, column_or_function, cte_names, sources_of
 
 
 def columns_named(sql: str, relation: str) -> frozenset[str]:
@@ -28,13 +28,17 @@ def _names(tree: exp.Expr, relation: str) -> Iterator[str]:
 
 def _of_source(select: exp.Select, source: exp.Table, *, alone: bool) -> Iterator[str]:
     """What a query names of one of its sources: after the source's name, and where there is no other also
-    without it.
+    without it. ``current_user`` is the source's column where it has one; else nothing has that name.
     """
     own = source.alias_or_name.lower()
     aliases = {alias.alias.lower() for alias in select.find_all(exp.Alias)}
     parameters = {
         each.name.lower() for function in select.find_all(exp.Lambda) for each in function.expressions
     }
+    for function in select.find_all(*COLUMNS_OR_FUNCTIONS) if alone else ():
+        word = column_or_function(function)
+        if function.find_ancestor(exp.Select) is select and word and word not in aliases:
+            yield word
     for column in select.find_all(exp.Column):
         if column.find_ancestor(exp.Select) is not select or isinstance(column.parts[-1], exp.Star):
             continue

@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sql.parse import parsed
-from flareiac_spark.sql.tree import cte_names, sources_of
+from flareiac_spark.sql.tree import COLUMNS_OR_FUNCTIONS, column_or_function, cte_names, sources_of
 
 
 def relations(sql: str) -> tuple[str, ...] | None:
@@ -88,8 +88,12 @@ def stars_over(steps: Sequence[str], relation: str) -> bool:
 
 
 def _names(tree: exp.Expr) -> set[str]:
-    """Every identifier inside expressions: more than the columns, never less."""
-    return {identifier.name.lower() for identifier in tree.find_all(exp.Identifier)}
+    """Every identifier inside expressions, and every word that is a function without brackets where no column
+    has its name: more than the columns, never less.
+    """
+    return {identifier.name.lower() for identifier in tree.find_all(exp.Identifier)} | {
+        word for node in tree.find_all(*COLUMNS_OR_FUNCTIONS) if (word := column_or_function(node))
+    }
 
 
 def _stars_over(tree: exp.Expr, relation: str) -> bool:

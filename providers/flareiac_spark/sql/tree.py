@@ -7,6 +7,16 @@ from sqlglot import exp
 
 _STEP: Final = "step"
 """In the meta of an expression: the step in which it was written."""
+_WORDS: Final[dict[type[exp.Expr], str]] = {
+    exp.CurrentDate: "current_date",
+    exp.CurrentTimestamp: "current_timestamp",
+    exp.CurrentUser: "current_user",
+    exp.SessionUser: "session_user",
+}
+COLUMNS_OR_FUNCTIONS: Final = tuple(_WORDS)
+"""Functions that are written without brackets. Spark calls one only where no column has its name; sqlglot
+reads the function wherever the word stands unquoted.
+"""
 
 
 def bare(expr: exp.Expr) -> exp.Expr:
@@ -19,6 +29,13 @@ def bare(expr: exp.Expr) -> exp.Expr:
 def unaliased(item: exp.Expr) -> exp.Expr:
     """What an item of SELECT computes."""
     return item.this if isinstance(item, exp.Alias | exp.Aliases) else item
+
+
+def column_or_function(node: exp.Expr) -> str | None:
+    """The name, in lower case, of a column that one of ``COLUMNS_OR_FUNCTIONS`` may be; None where it has
+    arguments.
+    """
+    return None if any(node.args.values()) else _WORDS.get(type(node))
 
 
 def is_call(node: object, names: Container[str]) -> TypeGuard[exp.Anonymous]:

@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from flareiac_spark.sql.column_usage import columns_named
 from flareiac_spark.sql.compare import Query, compare_queries
+from flareiac_spark.sql.parse import parsed
 from flareiac_spark.sql.relations import columns_given, columns_read, relations, streams_in_order
 from flareiac_spark.sql.state import Stateful, state_of, stateful_steps
 
@@ -92,6 +94,37 @@ def test_only_read_columns_count() -> None:
     assert columns_read(["SELECT f.* FROM flights f"], "flights", known) == {"a", "b", "k", "z"}
     assert columns_read(["SELECT count(*) AS n FROM flights"], "flights", known) == {"a", "b", "k", "z"}
     assert columns_read(["SELECT FROM ("], "flights", known) == {"a", "b", "k", "z"}
+
+
+WORDS = [
+    "current_date", "current_timestamp", "current_user", "session_user", "user", "current_time", "localtimestamp",
+    "current_catalog", "current_database", "current_schema", "localtime", "curdate", "now", "window", "value",
+    "Current_User", "SESSION_USER", "date", "timestamp", "interval", "key", "row", "position", "order_by", "default",
+]  # fmt: skip
+ODD = ["a.b", "x``y", "*", 'q"q', "it's", "select", "null", "true", "Größe", "a b", "current_user", "1st"]
+USES = [
+    "SELECT {} AS k, id FROM s",
+    "SELECT s.{} AS k, id FROM s",
+    "SELECT id FROM s WHERE {} = 'a'",
+    "SELECT max({0}) AS id FROM s GROUP BY {0}",
+    "SELECT CASE WHEN {} IS NULL THEN 1 ELSE id END AS k FROM s",
+    "SELECT id, row_number() OVER (PARTITION BY {} ORDER BY id) AS n FROM s",
+    "WITH c AS (SELECT {} AS k FROM s) SELECT k FROM c",
+    "SELECT id FROM (SELECT id, {} AS k FROM s) t WHERE k = 1",
+    "SELECT struct({}) AS k FROM s",
+]
+
+
+@pytest.mark.parametrize("name", [*WORDS, *(f"`{name}`" for name in ODD)])
+@pytest.mark.parametrize("use", USES)
+def test_a_column_that_a_query_names_is_read_whatever_its_name(use: str, name: str) -> None:
+    """Spark prefers a column to the function of its name; a column that is not given to the query would be
+    replaced by the function.
+    """
+    plain = name.removeprefix("`").removesuffix("`").replace("``", "`").lower()
+    sql = use.format(name)
+    assert plain in columns_read([sql], "s", ["unread", plain, "id"])
+    assert parsed(sql) is None or plain in columns_named(sql, "s")
 
 
 def test_columns_that_a_query_gives() -> None:
