@@ -149,7 +149,9 @@ class Sharing(StrEnum):
 
     ADDS = "adds rows"
     CHANGES = "changes rows"
-    """It updates, deletes or replaces some of them: what is there in the end depends on who writes last."""
+    """It updates or deletes some of them: what is there in the end depends on who writes last."""
+    REPLACES_PARTITIONS = "replaces rows by partition"
+    """All rows of each partition that it writes."""
     REPLACES = "replaces all rows"
 
 

@@ -139,6 +139,7 @@ ROWS_CHANGED: Final = Code("FII160", "A rewrite changed the number of rows")
 REWRITE_INCOMPLETE: Final = Code("FII161", "A rewrite left files as they were")
 NOTHING_REWRITTEN: Final = Code("FII162", "A rewrite rewrote nothing")
 TOO_MANY_EXPIRED: Final = Code("FII163", "More snapshots were removed than planned")
+ROWS_OF_EARLIER_LAYOUT: Final = Code("FII199", "Rows stay in partitions of an earlier layout")
 ROWS_COME_BACK: Final = Code("FII164", "Rows that retention deletes can come back")
 
 # Codes of imports and of looking at tables

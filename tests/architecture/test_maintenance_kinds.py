@@ -25,6 +25,8 @@ _PROSE: Final = {
     "flareiac/sdk/brokers.py",
     "providers/flareiac_iceberg/codes.py",
     "providers/flareiac_iceberg/maintenance/statistics_text.py",
+    "providers/flareiac_iceberg/table/earlier_layout.py",
+    "providers/flareiac_spark/driver/earlier_layouts.py",
     "providers/flareiac_spark/generation/broker_positions.py",
     "providers/flareiac_spark/maintenance/errors.py",
     "providers/flareiac_spark/sources/findings.py",

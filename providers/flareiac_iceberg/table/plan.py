@@ -47,6 +47,7 @@ from flareiac_iceberg.table.column_changes import (
 from flareiac_iceberg.table.column_users import contradictions
 from flareiac_iceberg.table.copied_project import in_another_copy
 from flareiac_iceberg.table.diff import NOTHING, Difference, difference, known_of
+from flareiac_iceberg.table.earlier_layout import rows_of_earlier_layout
 from flareiac_iceberg.table.effects import ANOTHER_TABLE, NO_TABLE, disturbances
 from flareiac_iceberg.table.managed_by import managed_elsewhere, other_manager, taken_over, taking_over
 from flareiac_iceberg.table.move import is_elsewhere, move_blockers, move_of
@@ -269,7 +270,10 @@ def _update(case: Case, observed: ObservedTable) -> Proposal:
             *(drift_texts(changes) if recorded else ()),
         ),
         payload=_payload(found.changes, observed, empty=_needs_empty(found)),
-        diagnostics=tuple(usage_warnings(request.address, request.desired or {}, case.usages)),
+        diagnostics=(
+            *usage_warnings(request.address, request.desired or {}, case.usages),
+            *rows_of_earlier_layout(request.address, case.usages, found.changes, observed),
+        ),
     )
 
 

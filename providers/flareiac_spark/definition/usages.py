@@ -19,7 +19,7 @@ from flareiac_spark.definition.job_identity import JobIdentity
 _SHARING: Final = {
     "complete": Sharing.REPLACES,
     "overwrite": Sharing.REPLACES,
-    "overwrite_partitions": Sharing.CHANGES,
+    "overwrite_partitions": Sharing.REPLACES_PARTITIONS,
     "merge": Sharing.CHANGES,
 }
 """By output mode. Iceberg writes ``complete`` as an overwrite of the whole table with each micro-batch."""

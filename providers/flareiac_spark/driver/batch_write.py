@@ -9,6 +9,7 @@ from flareiac.kernel import kill_points
 from flareiac_spark.control import TableOutput
 from flareiac_spark.driver import commit_marks, merge_rows, tables
 from flareiac_spark.driver.column_types import quote, spark_columns
+from flareiac_spark.driver.earlier_layouts import refuse_rows_left
 from flareiac_spark.driver.outputs import write_options
 from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.driver.stored_values import as_stored
@@ -45,6 +46,7 @@ def _write(frame: "DataFrame", output: TableOutput, tombstones: TableOutput | No
         case "complete" | "overwrite":
             writer.overwrite(F.lit(True))
         case "overwrite_partitions":
+            refuse_rows_left(frame, output)
             writer.overwritePartitions()
         case "merge":
             _merge(frame, output, tombstones)

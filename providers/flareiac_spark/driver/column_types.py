@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.sources.resolved import SpecColumn
 
+_UUID = "STRING"
 _PLAIN = {
     "boolean": "BOOLEAN",
     "int": "INT",
@@ -17,14 +18,14 @@ _PLAIN = {
     "timestamp_ntz": "TIMESTAMP_NTZ",
     "timestamptz": "TIMESTAMP",
     "string": "STRING",
-    "uuid": "STRING",
+    "uuid": _UUID,
     "binary": "BINARY",
     "variant": "VARIANT",
 }
 _TOKEN = re.compile(r"\s*(`(?:[^`]|``)*`|[^\s<>(),:`\[\]]+|[<>(),:\[\]])")
 
 
-def spark_type(text: str, uuid: str = _PLAIN["uuid"]) -> str:
+def spark_type(text: str, uuid: str = _UUID) -> str:
     """``struct<a: string, b: int not null>`` as ``STRUCT<`a`: STRING, `b`: INT NOT NULL>``. Raises
     ``Refusal``.
     """
@@ -34,7 +35,7 @@ def spark_type(text: str, uuid: str = _PLAIN["uuid"]) -> str:
     return spelled
 
 
-def spark_columns(columns: Sequence[SpecColumn], uuid: str = _PLAIN["uuid"]) -> str:
+def spark_columns(columns: Sequence[SpecColumn], uuid: str = _UUID) -> str:
     """Columns as a DDL schema, all of them nullable: what is required is checked by value, not by type.
     ``uuid`` is the type that stands for one.
     """

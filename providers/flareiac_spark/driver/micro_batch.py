@@ -30,6 +30,7 @@ from flareiac_spark.driver import (
 )
 from flareiac_spark.driver.commit_marks import BATCH_ID, CHECKPOINT_ID, OUTPUT, BatchSearch
 from flareiac_spark.driver.common_step import CommonStep, common_step_of
+from flareiac_spark.driver.earlier_layouts import has_earlier_files
 from flareiac_spark.driver.inputs import open_input
 from flareiac_spark.driver.outputs import shape
 from flareiac_spark.driver.refusal import Refusal
@@ -297,6 +298,9 @@ class MicroBatch:
                 self.flow.holds_state
                 or self._targets[output.name].table.properties().get("write.merge.mode") != "merge-on-read"
             )
+        if output.mode == "overwrite_partitions":
+            # Which partitions it replaces is asked first
+            return has_earlier_files(self._targets[output.name].table, output.branch)
         return output.mode == "overwrite"
 
 

@@ -18,6 +18,7 @@ from flareiac_spark.driver import batch_write, commit_marks, merge_rows, micro_b
 from flareiac_spark.driver.analyse import analyse
 from flareiac_spark.driver.batch_run import run_batch
 from flareiac_spark.driver.inputs import open_input
+from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.driver.root_cause import root_cause_of
 from flareiac_spark.driver.spark_session import new_session
 from flareiac_spark.driver.stream_run import run_stream
@@ -741,3 +742,73 @@ def shuffles(lake: Workshop, statement: str) -> int:
     """How often the statement's plan moves rows between partitions; it is not run."""
     plan = str(collected(lake.spark.sql(f"EXPLAIN {statement}"))[0][0])
     return sum(line.strip(" +-:").startswith("Exchange") for line in plan.splitlines())
+
+
+# Partitions of a table whose partitioning has changed
+
+
+DATED = {**KEYED, "ts": "timestamptz"}
+
+
+def _laid_out(lake: Workshop, before: str, after: str, branch: str | None = None) -> None:
+    """The table ``kept`` with one row of 5 and one of 20 January, and one of May, in another layout than the
+    present one, which another program has given it.
+    """
+    lake.create("kept", DATED)
+    name = lake.name("kept")
+    lake.spark.sql(f"ALTER TABLE {name} ADD PARTITION FIELD {before}")
+    lake.spark.sql(
+        f"INSERT INTO {name} VALUES (1, 1, 'eu', timestamp'2026-01-05T00:00:00Z'), "
+        "(2, 1, 'eu', timestamp'2026-01-20T00:00:00Z'), (3, 1, 'us', timestamp'2026-05-01T00:00:00Z')"
+    )
+    if branch:
+        lake.spark.sql(f"ALTER TABLE {name} CREATE BRANCH {branch}")
+    lake.spark.sql(f"ALTER TABLE {name} REPLACE PARTITION FIELD {before} WITH {after}")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "row", "refused"),
+    [
+        ("day(ts)", "month(ts)", (9, "eu", "2026-01-06"), True),
+        ("day(ts)", "month(ts)", (9, "eu", "2026-02-06"), False),
+        ("month(ts)", "day(ts)", (9, "eu", "2026-01-05"), True),
+        ("month(ts)", "day(ts)", (9, "eu", "2026-01-06"), False),
+        ("note", "truncate(note, 1)", (9, "ex", "2026-01-06"), True),
+        ("note", "truncate(note, 1)", (9, "ax", "2026-01-06"), False),
+        ("day(ts)", "bucket(4, id)", (1, "eu", "2027-01-01"), True),
+        ("bucket(4, id)", "ts", (9, "eu", "2026-01-20"), True),
+        ("bucket(4, id)", "ts", (9, "eu", None), False),
+        ("bucket(4, id)", "year(ts)", (9, "eu", "+294247-01-10"), False),
+    ],
+)
+def test_partitions_are_not_replaced_beside_rows_of_another_layout(
+    lake: Workshop, before: str, after: str, row: tuple[int, str, str | None], refused: bool
+) -> None:
+    _laid_out(lake, before, after)
+    at = "null" if row[2] is None else f"timestamp'{row[2]}T00:00:00Z'"
+    rows = lake.spark.sql(
+        f"SELECT {row[0]}L AS id, 5L AS at, '{row[1]}' AS note, CAST({at} AS timestamp) AS ts"
+    )
+    output = job_spec_from_json(lake.job(lake.output("kept", DATED, mode="overwrite_partitions")))
+    if refused:
+        with pytest.raises(Refusal, match="earlier partitioning"):
+            batch_write.write(rows, output.table_outputs[0], {})
+    else:
+        batch_write.write(rows, output.table_outputs[0], {})
+    left = collected(lake.spark.table(lake.name("kept")).select("id"))
+    assert left == [(1,), (2,), (3,)] + [(9,)] * (not refused)
+
+
+@pytest.mark.parametrize("branch", [None, "audit"])
+def test_partitions_are_replaced_once_all_files_are_of_one_layout(lake: Workshop, branch: str | None) -> None:
+    _laid_out(lake, "day(ts)", "month(ts)", branch)
+    output = lake.output("kept", DATED, mode="overwrite_partitions", **({"branch": branch} if branch else {}))
+    spec = lake.job(output, sql="SELECT id, at, note, timestamp'2026-01-06T00:00:00Z' AS ts FROM raw")
+    lake.events((9, 5, "eu"))
+    assert lake.failure(spec)[0] == "ROWS_OF_EARLIER_PARTITIONING"
+    assert [row[0] for row in branch_rows(lake, "kept", branch or "main")] == [1, 2, 3]
+    lake.spark.sql(
+        f"DELETE FROM {tables.quoted_target(job_spec_from_json(spec).table_outputs[0])} WHERE id < 3"
+    )
+    lake.run(spec)
+    assert [row[0] for row in branch_rows(lake, "kept", branch or "main")] == [3, 9]

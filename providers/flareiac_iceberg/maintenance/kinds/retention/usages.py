@@ -10,11 +10,11 @@ from flareiac_iceberg import codes
 from flareiac_iceberg.maintenance.kinds.retention.settings import Retention
 
 _TIMED: Final = ("identity", "year", "month", "day", "hour")
+_LATE: Final = "a row that arrives late writes its key or partition again, although retention has deleted it"
 _WHY: Final = {
     Sharing.REPLACES: "each write replaces all rows with its whole result, the expired ones among them",
-    Sharing.CHANGES: (
-        "a row that arrives late writes its key or partition again, although retention has deleted it"
-    ),
+    Sharing.CHANGES: _LATE,
+    Sharing.REPLACES_PARTITIONS: _LATE,
 }
 
 
