@@ -3,12 +3,11 @@
 import pytest
 
 from flareiac_iceberg.maintenance.kinds.orphan_removal.proof import (
-    Head,
     Layout,
-    head_of,
     is_below,
     is_metadata_file,
     plain,
+    uuid_in,
 )
 
 UUID = "0b5a7f5e-3c2d-4a6e-9b1f-3d2c1b0a9f8e"
@@ -82,9 +81,7 @@ def test_spellings_of_one_place_are_one() -> None:
 
 
 def test_a_metadata_file_says_whose_it_is() -> None:
-    assert head_of(
-        b'{"format-version" : 2, "table-uuid" : "u", "location":"l", "last-updated-ms":17'
-    ) == Head(uuid="u", updated_ms=17)
-    assert head_of(b'{"view-uuid": "u"}') == Head(uuid=None, updated_ms=None)
+    assert uuid_in(b'{"format-version" : 2, "table-uuid" : "U-1", "location":"l"') == "u-1"
+    assert uuid_in(b'{"view-uuid": "u"}') is None
     assert is_metadata_file("s3://b/x/v3.metadata.json")
     assert not is_metadata_file("s3://b/x/notes.json")

@@ -3,6 +3,7 @@ refuses.
 """
 
 import os
+import shutil
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -219,6 +220,64 @@ def test_what_another_catalog_commits_to_the_same_table_is_no_orphan(kept: Kept)
     assert sorted(location.rglob("*.*")) == before
     assert len(twin.load_table(("demo", "twin")).scan().to_arrow()) == 4
     twin.close()
+
+
+def _aged(location: Path) -> list[Path]:
+    files = sorted(item for item in location.rglob("*") if item.is_file())
+    for file in files:
+        os.utime(file, (time.time() - 3 * 86400,) * 2)
+    return files
+
+
+def test_the_first_commit_to_a_copy_stays_with_all_that_it_names(kept: Kept) -> None:
+    """It looks the same as what a killed writer left. The table's own past goes once its snapshots expired."""
+    from pyiceberg.catalog.sql import SqlCatalog
+
+    with kept.loaded().transaction() as change:
+        change.set_properties({"write.metadata.previous-versions-max": "1"})
+    kept.fill(2)
+    location = Path(kept.loaded().location().removeprefix("file://"))
+    twin = SqlCatalog("twin", uri=f"sqlite:///{location.parent}/twin1.db", warehouse=str(location.parent))
+    twin.create_namespace("demo")
+    table = twin.register_table(("demo", "twin"), kept.loaded().metadata_location)
+    table.append(kept.loaded().scan().to_arrow())
+    last = kept.fill(3)[-1]
+    lost = location / "data" / f"00000-1-{uuid4()}-00001.parquet"
+    lost.write_bytes(b"x" * 100)
+    _aged(location)
+    done = kept.maintain(RemoveOrphans(older_than_ms=now_ms() - 2 * DAY_MS))
+    assert (done.result["orphans"], lost.exists()) == (1, False)
+    assert done.result["unclear"] == [
+        "file:" + twin.load_table(("demo", "twin")).metadata_location.removeprefix("file://")
+    ]
+    assert len(twin.load_table(("demo", "twin")).scan().to_arrow()) == 4
+    twin.close()
+    kept.maintain(ExpireSnapshots(older_than_ms=now_ms() + 1, retain_last=1), key="k2")
+    before = len(_aged(location))
+    done = kept.maintain(RemoveOrphans(older_than_ms=now_ms() - 2 * DAY_MS), key="k3")
+    assert done.result["orphans"] == before - len(_aged(location)) == 3
+    assert (kept.snapshots(), kept.numbers()) == ({last}, [0, 0, 1, 1, 2])
+
+
+@pytest.mark.parametrize("way", ["link", "name"])
+def test_a_file_that_a_snapshot_names_in_another_spelling_is_no_orphan(kept: Kept, way: str) -> None:
+    """Through a link it is the same file. A copy with its name and length could be: two mounts show no more."""
+    kept.fill(1)
+    location = Path(kept.loaded().location().removeprefix("file://"))
+    file = next((location / "data").iterdir())
+    own = location / "data" / f"00000-1-{uuid4()}-00001.parquet"
+    shutil.copy(file, own)
+    other = location.parent / f"other{uuid4().hex}"
+    if way == "link":
+        other.symlink_to(location / "data")
+    else:
+        other.mkdir()
+        shutil.copy(own, other)
+    kept.loaded().add_files([f"{other}/{own.name}"])
+    before = _aged(location)
+    code, why = kept.refused(RemoveOrphans(older_than_ms=now_ms() - 2 * DAY_MS))
+    assert (code, f"{other}/{own.name}" in why) == ("FIK128", True)
+    assert (_aged(location), kept.numbers()) == (before, [0, 0])
 
 
 def test_rows_are_deleted_by_whole_files_and_else_one_by_one(kept: Kept) -> None:

@@ -7,6 +7,7 @@ from flareiac_iceberg.maintenance.kinds.orphan_removal.declaration import DECLAR
 from flareiac_iceberg.maintenance.kinds.orphan_removal.look import Beside, look
 from flareiac_iceberg.maintenance.kinds.orphan_removal.perform import PERFORMER
 from flareiac_iceberg.maintenance.kinds.orphan_removal.plan import plan
+from flareiac_iceberg.maintenance.kinds.orphan_removal.verify import complaints
 
 ORPHAN_REMOVAL: Final = Kind(
     declaration=DECLARATION,
@@ -15,4 +16,5 @@ ORPHAN_REMOVAL: Final = Kind(
     words={"orphans": "files that no snapshot names", "orphan_bytes": "in them"},
     figures=Beside,
     look=look,
+    complaints=complaints,
 )

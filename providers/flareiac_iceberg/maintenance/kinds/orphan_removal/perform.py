@@ -6,19 +6,18 @@ on.
 """
 
 import time
-import zlib
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.table_tasks import KnownRefusal, Performed, Performer, TableWork, TaskRefusal
 from flareiac_iceberg import codes
+from flareiac_iceberg.maintenance.kinds.orphan_removal.live_files import refuse_live
+from flareiac_iceberg.maintenance.kinds.orphan_removal.metadata_content import is_missing
+from flareiac_iceberg.maintenance.kinds.orphan_removal.past import Kept, Past
 from flareiac_iceberg.maintenance.kinds.orphan_removal.proof import (
     HADOOP_HINT,
-    Head,
     Layout,
-    head_of,
     is_below,
     is_metadata_file,
     name_of,
@@ -27,17 +26,14 @@ from flareiac_iceberg.maintenance.kinds.orphan_removal.proof import (
 from flareiac_iceberg.maintenance.performing import (
     NO_COLLECTION,
     actions,
-    java_exception,
     refuse_without_gc,
 )
 
 _DAY_MS: Final = 24 * 3_600_000
 _MEASURED: Final = 10_000
 """Orphans whose size is asked for one by one; beyond that the bytes are not known."""
-_HEAD: Final = 64 * 1024
-"""Every writer names the table long before that."""
-_GZIP: Final = b"\x1f\x8b"
-_AT_ONCE: Final = 8
+_CHUNK: Final = 500
+"""Metadata files that are deleted at once, in no order."""
 _SHOWN: Final = 3
 
 
@@ -55,7 +51,8 @@ class RemoveOrphans:
 
 def remove_orphans(work: TableWork, task: RemoveOrphans) -> Performed:
     """``orphans``: files found, and removed unless it is a dry run; ``orphan_bytes`` None where there are too
-    many to be asked.
+    many to be asked. ``unclear``: metadata files that stay with all that they name, since a copy of the
+    table may need them.
 
     Raises ``TaskRefusal``, with nothing removed, where a file is not proven to be left by a writer of this
     table.
@@ -68,13 +65,22 @@ def remove_orphans(work: TableWork, task: RemoveOrphans) -> Performed:
         )
     layout = _layout(work.table)
     found = [path for path in _listed(work, task, task.older_than_ms) if is_below(path, layout.location)]
+    unclear: tuple[str, ...] = ()
     if found:
         _refuse_unproven(work, layout, found)
-        _refuse_other_tables(work, layout, task, found)
+        kept = _kept(work, layout, task, found)
+        unclear = kept.unclear
+        # The table's earlier metadata goes last and oldest first: however far a run gets, what is left of it
+        # can be followed from the current one.
+        ages = {path: age for age, path in enumerate(kept.past)}
+        left = (path for path in found if plain(path) not in kept.files)
+        found = sorted(left, key=lambda path: (ages.get(plain(path), -1), path))
+    refuse_live(work, found)
     size = _bytes(work, found)
-    if found and not task.dry_run:
+    if not task.dry_run:
         _delete(work, found)
-    return Performed(result={"orphans": len(found), "orphan_bytes": size})
+    more: dict[str, Any] = {"unclear": list(unclear)} if unclear else {}
+    return Performed(result={"orphans": len(found), "orphan_bytes": size, **more})
 
 
 PERFORMER: Final = Performer(
@@ -109,6 +115,12 @@ PERFORMER: Final = Performer(
             "up, delete its metadata files by hand.",
         ),
         KnownRefusal(
+            error_class="LIVE_FILES",
+            code=codes.ORPHANS_IN_USE,
+            advice="Nothing was removed. Write the place in one way: in the catalog's warehouse, the table's "
+            "location and its write paths.",
+        ),
+        KnownRefusal(
             error_class="FILES_LEFT",
             code=codes.ORPHANS_NOT_REMOVED,
             advice="The others were removed. Check who may delete there, and apply again.",
@@ -132,7 +144,16 @@ def _listed(work: TableWork, task: RemoveOrphans, older_than_ms: int, folder: st
     if folder is not None:
         action = action.location(folder)
     listing = action.usePrefixListing(True).olderThan(older_than_ms).prefixMismatchMode(mode)
-    return [str(path) for path in listing.execute().orphanFileLocations()]
+    try:
+        return [str(path) for path in listing.execute().orphanFileLocations()]
+    except Exception as failure:
+        # A table that writes data and metadata elsewhere need not have a folder.
+        if (
+            is_missing(failure)
+            and not work.table.io().newInputFile(folder or str(work.table.location())).exists()
+        ):
+            return []
+        raise
 
 
 def _layout(table: Any) -> Layout:
@@ -156,80 +177,30 @@ def _refuse_unproven(work: TableWork, layout: Layout, found: Iterable[str]) -> N
         raise TaskRefusal("FOREIGN_FILES", why)
 
 
-def _refuse_other_tables(work: TableWork, layout: Layout, task: RemoveOrphans, found: list[str]) -> None:
-    """Another table may have its metadata in the same folder: there, files of any age tell of it."""
-    folders = [folder for folder in layout.metadata if is_below(f"{folder}/", layout.location)]
+def _kept(work: TableWork, layout: Layout, task: RemoveOrphans, found: list[str]) -> Kept:
+    """Another table, or a copy of this one, may have its metadata in the same folder: there, files of any age
+    tell of it.
+    """
     now = int(time.time() * 1000)
-    there = [
-        path for folder in folders for path in _listed(work, task, now, folder) if is_below(path, folder)
-    ]
-    if hints := [path for path in there if name_of(path) == HADOOP_HINT]:
+    there = [path for folder in layout.metadata for path in _listed(work, task, now, folder)]
+    inside = [path for path in there if is_below(path, layout.location)]
+    if hints := [path for path in inside if name_of(path) == HADOOP_HINT]:
         raise TaskRefusal("OTHER_TABLE", f"A Hadoop catalog keeps a table in the same place: {_some(hints)}.")
     candidates = {path for path in found if is_metadata_file(path)}
-    files = sorted(candidates.union(path for path in there if is_metadata_file(path)))
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        heads = dict(zip(files, pool.map(lambda path: _head(work.table.io(), path), files), strict=True))
-    own = str(work.table.uuid().toString())
-    if others := [path for path, head in heads.items() if head is not None and head.uuid != own]:
-        raise TaskRefusal(
-            "OTHER_TABLE",
-            f"{len(others)} metadata files are of another table than this one, or of none: {_some(others)}.",
-        )
-    _refuse_a_twin(
-        work, {path: head for path, head in heads.items() if head is not None and path in candidates}
-    )
-
-
-def _refuse_a_twin(work: TableWork, heads: dict[str, Head]) -> None:
-    """A catalog that knows the same table under another pointer commits metadata of its own, one file upon
-    the other.
-
-    What a killed writer left is one file upon a file of ours.
-    """
-    metadata = work.table.operations().current()
-    log = list(metadata.previousFiles())
-    known = {plain(str(entry.file())) for entry in log} | {plain(str(metadata.metadataFileLocation()))}
-    first = min((int(entry.timestampMillis()) for entry in log), default=None)
-    for path, head in heads.items():
-        if first is None or head.updated_ms is None or head.updated_ms <= first:
-            continue  # older than what the table still remembers: its own past
-        parser = work.session._jvm.org.apache.iceberg.TableMetadataParser
-        before = [plain(str(entry.file())) for entry in parser.read(work.table.io(), path).previousFiles()]
-        if before and before[-1] not in known:
-            raise TaskRefusal(
-                "OTHER_TABLE",
-                f"Another catalog has committed to a copy of this table's metadata: {_some([path])}.",
-            )
-
-
-def _head(io: Any, path: str) -> Head | None:
-    """None of a file that is empty or gone: no catalog reads a table from it."""
-    try:
-        stream = io.newInputFile(path).newStream()
-        try:
-            start = _unpacked(bytes(stream.readNBytes(_HEAD)))
-        finally:
-            stream.close()
-    except Exception as failure:
-        gone = java_exception(failure)
-        if gone is None or gone.getClass().getSimpleName() not in (
-            "NotFoundException",
-            "FileNotFoundException",
-        ):
-            raise
-        return None
-    return head_of(start) if start else None
-
-
-def _unpacked(start: bytes) -> bytes:
-    return zlib.decompressobj(wbits=31).decompress(start) if start.startswith(_GZIP) else start
+    own = candidates.union(path for path in inside if is_metadata_file(path))
+    others = {path for path in there if is_metadata_file(path)} - own
+    return Past(work).judged(own, candidates, others)
 
 
 def _delete(work: TableWork, found: list[str]) -> None:
-    paths = work.session._jvm.java.util.ArrayList()
-    for path in found:
-        paths.add(path)
-    work.session._jvm.org.apache.iceberg.CatalogUtil.deleteFiles(work.table.io(), paths, "orphan", True)
+    """In their order, as far as metadata files go."""
+    metadata = [path for path in found if is_metadata_file(path)]
+    rest = [path for path in found if not is_metadata_file(path)]
+    for some in (rest, *(metadata[at : at + _CHUNK] for at in range(0, len(metadata), _CHUNK))):
+        paths = work.session._jvm.java.util.ArrayList()
+        for path in some:
+            paths.add(path)
+        work.session._jvm.org.apache.iceberg.CatalogUtil.deleteFiles(work.table.io(), paths, "orphan", True)
     left = [path for path in found[:_MEASURED] if work.table.io().newInputFile(path).exists()]
     if left:
         raise TaskRefusal(

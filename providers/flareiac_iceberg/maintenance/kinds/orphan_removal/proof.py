@@ -35,7 +35,6 @@ _DATA: Final = re.compile(
 _HASHED: Final = (re.compile(r"[01]{4}/[01]{4}/[01]{4}/([01]{8}/)?"), re.compile(r"[0-9a-f]{8}/"))
 """Folders of the object storage layout, of now and of old."""
 _TABLE_UUID: Final = re.compile(rb'"table-uuid"\s*:\s*"([^"]*)"')
-_UPDATED: Final = re.compile(rb'"last-updated-ms"\s*:\s*(\d+)')
 DATA_PATHS: Final = ("write.data.path", "write.folder-storage.path", "write.object-storage.path")
 METADATA_PATH: Final = "write.metadata.path"
 HADOOP_HINT: Final = "version-hint.text"
@@ -85,20 +84,10 @@ class Layout:
         return bool(equals) and unquote_plus(field) in self.partitions
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Head:
-    """Whose metadata a file is, and of when (ms since 1970); None where its beginning does not tell."""
-
-    uuid: str | None
-    updated_ms: int | None
-
-
-def head_of(beginning: bytes) -> Head:
-    """From the first bytes of a metadata file."""
-    uuid, updated = _TABLE_UUID.search(beginning), _UPDATED.search(beginning)
-    return Head(
-        uuid=uuid.group(1).decode() if uuid else None, updated_ms=int(updated.group(1)) if updated else None
-    )
+def uuid_in(beginning: bytes) -> str | None:
+    """Whose metadata a file is, in lower case; None where its first bytes do not tell."""
+    found = _TABLE_UUID.search(beginning)
+    return found[1].decode(errors="replace").lower() if found else None
 
 
 def is_metadata_file(path: str) -> bool:
