@@ -21,6 +21,7 @@ from flareiac_iceberg.catalogs.doctor import check_catalog
 from flareiac_iceberg.catalogs.entries import NoCatalog
 from flareiac_iceberg.catalogs.file_access import delete_file, read_file
 from flareiac_iceberg.catalogs.glue.spec import GlueCatalog
+from flareiac_iceberg.catalogs.library_writer import LibraryWriter
 from flareiac_iceberg.catalogs.pointer_writer import write_metadata
 from flareiac_iceberg.catalogs.postgres.spec import PostgresCatalog
 from flareiac_iceberg.catalogs.reader import tables_in
@@ -263,6 +264,58 @@ def test_a_dropped_table_comes_back(lake: KindLake) -> None:
     lake.record("table.orders", revived)
     assert lake.plan("table.orders", orders(lake, on_destroy="retain")).action is Action.NO_OP
     assert [row["id"] for row in lake.rows(f"{lake.namespace}.orders")] == [1]
+
+
+@pytest.mark.parametrize("last_look", [False, True])
+def test_a_commit_that_comes_before_the_drop_comes_back(
+    lake: KindLake, monkeypatch: pytest.MonkeyPatch, *, last_look: bool
+) -> None:
+    """Also one that comes after the last look that a catalog without a condition allows."""
+    lake.apply("table.orders", orders(lake))
+    name = f"{lake.namespace}.orders"
+    lake.append(name, [{"id": 1, "ts": None, "region": "eu"}])
+    writer = type(lake.spec.writer())
+    place = "_refuse_moved" if last_look and issubclass(writer, LibraryWriter) else "drop"
+    real, waiting = getattr(writer, place), ["one"]
+
+    def beside(*given: Any, **more: Any) -> Any:
+        seen = real(*given, **more) if place == "_refuse_moved" else None
+        if waiting:
+            waiting.clear()
+            lake.append(name, [{"id": 2, "ts": None, "region": "eu"}])
+        return seen if place == "_refuse_moved" else real(*given, **more)
+
+    planned = lake.plan("table.orders", None)
+    monkeypatch.setattr(writer, place, beside)
+    deleted = lake.carry_out("table.orders", planned)
+    assert isinstance(deleted, Applied)
+    assert lake.names(lake.namespace) == []
+    driver = lake.session.driver("table")
+    assert isinstance(driver, Undroppable)
+    recorded = Recorded(attributes=deleted.attributes, identity=deleted.identity)
+    lake.state["table.orders"] = recorded
+    revived = driver.revive(lake.asking("table.orders", Revive(recorded=recorded, then={})))
+    assert isinstance(revived, Applied), revived
+    assert sorted(row["id"] for row in lake.rows(name)) == [1, 2]
+
+
+def test_a_commit_that_comes_before_a_rename_is_kept(lake: KindLake, monkeypatch: pytest.MonkeyPatch) -> None:
+    if isinstance(lake.spec, GlueCatalog):
+        return  # refused, see above
+    lake.apply("table.orders", orders(lake))
+    planned = lake.plan("table.orders", orders(lake, name="moved"))
+    writer = type(lake.spec.writer())
+    real, waiting = writer.rename, ["one"]
+
+    def beside(*given: Any, **more: Any) -> Any:
+        if waiting:
+            waiting.clear()
+            lake.append(f"{lake.namespace}.orders", [{"id": 2, "ts": None, "region": "eu"}])
+        return real(*given, **more)
+
+    monkeypatch.setattr(writer, "rename", beside)
+    assert isinstance(lake.carry_out("table.orders", planned), Applied)
+    assert [row["id"] for row in lake.rows(f"{lake.namespace}.moved")] == [2]
 
 
 def test_format_three_is_made_and_upgraded_to(lake: KindLake) -> None:

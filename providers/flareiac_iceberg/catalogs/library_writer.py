@@ -20,7 +20,8 @@ from pyiceberg.schema import Schema
 from pyiceberg.table.sorting import SortOrder
 
 from flareiac_iceberg.catalogs.base import CatalogSpec
-from flareiac_iceberg.catalogs.outcomes import Exists, NotEmpty
+from flareiac_iceberg.catalogs.outcomes import Conflict, Exists, NotEmpty
+from flareiac_iceberg.catalogs.reader import table_in
 from flareiac_iceberg.catalogs.requests import Definition
 from flareiac_iceberg.catalogs.target import Target
 from flareiac_iceberg.catalogs.writer import CatalogWriter
@@ -43,7 +44,8 @@ class LibraryWriter(CatalogWriter[S], Generic[S, C]):
     def _open(self) -> None:
         self.catalog = self.open_library()
 
-    def _rename(self, old: Target, new: Target) -> None:
+    def _rename(self, old: Target, new: Target, location: str) -> None:
+        self._refuse_moved(old, location)
         try:
             self.catalog.rename_table(identifier(old), identifier(new))
         except (TableAlreadyExistsError, NoSuchTableError) as taken:
@@ -55,13 +57,21 @@ class LibraryWriter(CatalogWriter[S], Generic[S, C]):
         except TableAlreadyExistsError as taken:
             raise Exists(target.full_name) from taken
 
-    def drop(self, target: Target, *, purge: bool) -> None:
-        """See ``CatalogWriter``."""
+    def drop(self, target: Target, location: str, *, purge: bool) -> bool:
+        """See ``CatalogWriter``. These catalogs take no condition: the entry is read again right before."""
+        self._refuse_moved(target, location)
         with self.errors(), suppress(NoSuchTableError):
             if purge and self.spec.is_server:
                 self.catalog.purge_table(identifier(target))
             else:
                 self.catalog.drop_table(identifier(target))
+        return False
+
+    def _refuse_moved(self, target: Target, location: str) -> None:
+        """Raises ``Conflict`` and ``Failure``."""
+        pointer = table_in(self.spec, target.namespace, target.name)
+        if pointer is not None and pointer.location != location:
+            raise Conflict(target.full_name)
 
     def _has_namespace(self, name: str) -> bool:
         return self.catalog.namespace_exists(name)

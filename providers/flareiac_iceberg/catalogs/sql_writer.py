@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final, TypeAlias, TypeVar
 from flareiac.kernel.diagnostics import Failure
 from flareiac.kernel.group_commit import GroupCommit
 from flareiac_iceberg.catalogs.base import CatalogSpec
-from flareiac_iceberg.catalogs.outcomes import Exists, NotEmpty
+from flareiac_iceberg.catalogs.outcomes import Conflict, Exists, NotEmpty
 from flareiac_iceberg.catalogs.pointer_writer import Entry, PointerWriter
 from flareiac_iceberg.catalogs.target import Target
 
@@ -50,8 +50,10 @@ _ADD_TYPED_TABLE: Final = """INSERT INTO iceberg_tables
 _MOVE: Final = """UPDATE iceberg_tables SET metadata_location = ?, previous_metadata_location = ?
     WHERE catalog_name = ? AND table_namespace = ? AND table_name = ? AND metadata_location = ?"""
 _RENAME: Final = """UPDATE iceberg_tables SET table_namespace = ?, table_name = ?
-    WHERE catalog_name = ? AND table_namespace = ? AND table_name = ?"""
+    WHERE catalog_name = ? AND table_namespace = ? AND table_name = ? AND metadata_location = ?"""
 _DROP: Final = """DELETE FROM iceberg_tables
+    WHERE catalog_name = ? AND table_namespace = ? AND table_name = ? AND metadata_location = ?"""
+_IS_THERE: Final = """SELECT 1 FROM iceberg_tables
     WHERE catalog_name = ? AND table_namespace = ? AND table_name = ?"""
 _IS_TABLE: Final = " AND (iceberg_type = 'TABLE' OR iceberg_type IS NULL)"
 _WITHIN: Final = "SELECT 1 FROM iceberg_tables WHERE catalog_name = ? AND table_namespace = ?"
@@ -161,22 +163,29 @@ class SqlWriter(PointerWriter[S]):
         """See ``PointerWriter``."""
         return self._changed(_MOVE, entry.location, old, *self._row(entry.target), old) == 1
 
-    def _rename(self, old: Target, new: Target) -> None:
+    def _rename(self, old: Target, new: Target, location: str) -> None:
         try:
-            moved = self._changed(_RENAME + self._is_table, new.namespace, new.name, *self._row(old))
+            moved = self._changed(
+                _RENAME + self._is_table, new.namespace, new.name, *self._row(old), location
+            )
         except self.integrity_error as taken:
             raise Exists(new.full_name) from taken
         if not moved:
-            raise Exists(new.full_name)
+            raise (
+                Conflict(old.full_name) if self._asked(_IS_THERE, *self._row(old)) else Exists(new.full_name)
+            )
 
     def _register(self, target: Target, location: str) -> None:
         self._add_table(target, location)
 
-    def drop(self, target: Target, *, purge: bool) -> None:
+    def drop(self, target: Target, location: str, *, purge: bool) -> bool:
         """See ``CatalogWriter``."""
         del purge  # the files are the caller's to delete
         with self.errors():
-            self._changed(_DROP + self._is_table, *self._row(target))
+            gone = self._changed(_DROP + self._is_table, *self._row(target), location)
+            if not gone and self._asked(_IS_THERE + self._is_table, *self._row(target)):
+                raise Conflict(target.full_name)
+        return gone == 1
 
     def _has_namespace(self, name: str) -> bool:
         return bool(self._asked(_IS_NAMESPACE, *(self.spec.name, name) * 2))

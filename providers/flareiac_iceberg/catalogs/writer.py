@@ -66,7 +66,7 @@ class CatalogWriter(ABC, Generic[S]):
         """One commit. Raises ``Conflict`` or ``Failure``."""
 
     @abstractmethod
-    def _rename(self, old: Target, new: Target) -> None:
+    def _rename(self, old: Target, new: Target, location: str) -> None:
         """See ``rename``; the namespace exists."""
 
     @abstractmethod
@@ -74,10 +74,13 @@ class CatalogWriter(ABC, Generic[S]):
         """See ``register``; the namespace exists."""
 
     @abstractmethod
-    def drop(self, target: Target, *, purge: bool) -> None:
-        """Takes a table out of the catalog; one that is gone already is fine. Raises ``Failure``.
+    def drop(self, target: Target, location: str, *, purge: bool) -> bool:
+        """Takes a table out of the catalog; one that is gone already is fine. Raises ``Failure``, and
+        ``Conflict`` where its metadata file is another one than ``location`` by now.
 
-        With ``purge`` a server deletes its files too; the other kinds do not.
+        Whether it certainly was ``location`` that the entry named when it went: where a catalog deletes by
+        name alone, a commit may have come right before. With ``purge`` a server deletes its files too; the
+        other kinds do not.
         """
 
     @abstractmethod
@@ -118,13 +121,14 @@ class CatalogWriter(ABC, Generic[S]):
             self._ensure(target.namespace, key)
             return self._create(target, what, location, missing)
 
-    def rename(self, old: Target, new: Target, key: str) -> None:
-        """Gives a table another name; the new namespace is made where it is missing. Raises ``Exists`` or
-        ``Failure``.
+    def rename(self, old: Target, new: Target, location: str, key: str) -> None:
+        """Gives the table with this metadata file another name; a missing namespace is made.
+
+        Raises ``Exists``, ``Failure``, and ``Conflict`` as ``drop`` does.
         """
         with self.errors():
             self._ensure(new.namespace, key)
-            self._rename(old, new)
+            self._rename(old, new, location)
 
     def register(self, target: Target, location: str, key: str) -> None:
         """Enters a table by its metadata file; a missing namespace is made. Raises ``Exists`` or

@@ -189,8 +189,22 @@ class TableDriver:
         """Drops or purges the recorded table, never another one of its name. Raises ``Failure`` as ``apply``
         does.
         """
-        recorded = request.action.recorded
         purge = decode_record(DeletePayload, request.action.payload).mode == "purge"
+        pause = _FIRST_PAUSE
+        for attempt in range(ATTEMPTS):
+            try:
+                return self._dropped(request, purge=purge)
+            except Conflict as conflict:
+                request.progress(f"{conflict}: another writer committed first, trying again ({attempt + 1})")
+            if request.cancel.wait(pause * random.uniform(0.5, 1.0)):  # noqa: S311  # spreads retries, guards nothing
+                break
+            pause = min(pause * 2, _LONGEST_PAUSE)
+        target = target_of(request.action.recorded.attributes, request.references)
+        return NotApplied(diagnostics=(_starved(target),))
+
+    def _dropped(self, request: ApplyRequest[Delete], *, purge: bool) -> Outcome:
+        """Raises ``Conflict`` if the table was committed to since it was read: then nothing is done."""
+        recorded = request.action.recorded
         try:
             target = target_of(recorded.attributes, request.references)
             found = self._metadata(target)
@@ -207,12 +221,13 @@ class TableDriver:
         except Failure as failure:
             return NotApplied(diagnostics=failure.diagnostics)
         try:
-            self._writer(target).drop(target, purge=purge)
+            exact = self._writer(target).drop(target, found.location, purge=purge)
         except Failure:
             if not self._is_gone(target, recorded):
                 raise
+            exact = False
         known = identity_of(recorded.identity)
-        identity = encode_record(replace(known, metadata_location=found.location, last_is_known=True))
+        identity = encode_record(replace(known, metadata_location=found.location, last_is_known=exact))
         gone = f"dropped {target.full_name}"
         back = f"flareiac undrop {request.address} brings it back"
         way = f"{gone}; its last metadata file is {found.location}; {back}"
@@ -433,18 +448,12 @@ class TableDriver:
         target = order.target
         steps = tuple(_filled(decode(item), order.planned) for item in order.payload.changes)
         changes = tuple(item for item in steps if not isinstance(item, MoveTable))
-        old = None
+        renamed = False
         if isinstance(order.change, Update) and len(changes) != len(steps):
-            recorded = order.change.recorded
-            try:
-                old = self._old_name(order, recorded)
-            except Failure as failure:
-                return NotApplied(diagnostics=failure.diagnostics)
-            if old is not None:
-                try:
-                    self._writer(old).rename(old, target, order.request.key)
-                except Exists:
-                    self._old_name(order, recorded)
+            answer = self._renamed(order, order.change.recorded)
+            if isinstance(answer, NotApplied):
+                return answer
+            renamed = answer
 
         def needed(found: TableFile) -> tuple[Change, ...]:
             return () if _nothing_left(order, found) else changes
@@ -453,11 +462,31 @@ class TableDriver:
             return _requirements(order, found, changes)
 
         message = f"changed {target.full_name} in one commit"
-        return self._in_one_commit(order, needed, trouble, message, sent=old is not None)
+        return self._in_one_commit(order, needed, trouble, message, sent=renamed)
 
-    def _old_name(self, order: Order, recorded: Recorded) -> Target | None:
-        """The name that the recorded table is to be moved from; None where it has the new one. Raises
-        ``Failure`` if it has neither.
+    def _renamed(self, order: Order, recorded: Recorded) -> bool | NotApplied:
+        """Whether the table had another name than the planned one, and has that now. Raises ``Failure`` where
+        that is not known.
+        """
+        for _ in range(ATTEMPTS):
+            try:
+                old = self._old_name(order, recorded)
+            except Failure as failure:
+                return NotApplied(diagnostics=failure.diagnostics)
+            if old is None:
+                return False
+            try:
+                self._writer(old[0]).rename(old[0], order.target, old[1], order.request.key)
+            except Exists:
+                self._old_name(order, recorded)
+            except Conflict:
+                continue  # another writer's commit came in between: nothing was renamed
+            return True
+        return NotApplied(diagnostics=(_starved(order.target),))
+
+    def _old_name(self, order: Order, recorded: Recorded) -> tuple[Target, str] | None:
+        """The name that the recorded table is to be moved from, and its metadata file; None where it has the
+        new one. Raises ``Failure`` if it has neither.
         """
         wanted = order.payload.requirements
         assert wanted is not None, "a table that is updated was there"
@@ -470,7 +499,7 @@ class TableDriver:
         found = self._metadata(old)
         if found is None or found.uuid != wanted.uuid:
             raise Failure(_moved(old, "it is gone" if found is None else "its uuid is another one"))
-        return old
+        return old, found.location
 
     def _in_one_commit(
         self,

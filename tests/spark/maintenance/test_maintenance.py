@@ -230,7 +230,7 @@ def _aged(location: Path) -> list[Path]:
 
 
 def test_the_first_commit_to_a_copy_stays_with_all_that_it_names(kept: Kept) -> None:
-    """It looks the same as what a killed writer left. The table's own past goes once its snapshots expired."""
+    """A killed writer leaves the same. The own past of the table goes once its snapshots have expired."""
     from pyiceberg.catalog.sql import SqlCatalog
 
     with kept.loaded().transaction() as change:
@@ -261,7 +261,7 @@ def test_the_first_commit_to_a_copy_stays_with_all_that_it_names(kept: Kept) -> 
 
 @pytest.mark.parametrize("way", ["link", "name"])
 def test_a_file_that_a_snapshot_names_in_another_spelling_is_no_orphan(kept: Kept, way: str) -> None:
-    """Through a link it is the same file. A copy with its name and length could be: two mounts show no more."""
+    """Through a link it is the same file; a copy with its name and length could be, through two mounts."""
     kept.fill(1)
     location = Path(kept.loaded().location().removeprefix("file://"))
     file = next((location / "data").iterdir())
