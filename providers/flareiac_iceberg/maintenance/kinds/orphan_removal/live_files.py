@@ -12,7 +12,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from flareiac.sdk.table_tasks import TableWork, TaskRefusal
-from flareiac_iceberg.maintenance.kinds.orphan_removal.metadata_content import current_metadata, named_in
+from flareiac_iceberg.maintenance.kinds.orphan_removal.metadata_content import current_metadata
 from flareiac_iceberg.maintenance.kinds.orphan_removal.proof import name_of, plain
 
 _TABLES: Final = (("all_manifests", "path"), ("all_files", "file_path"))
@@ -41,7 +41,7 @@ def _named(work: TableWork) -> Iterator[str]:
     work.table.refresh()
     location, metadata = current_metadata(work)
     yield location
-    yield from named_in(metadata)
+    yield from metadata.named
     for table, column in _TABLES:
         rows = work.session.sql(f"SELECT {column} FROM {work.name}.{table}")  # noqa: S608 - the name is quoted
         for row in rows.toLocalIterator():

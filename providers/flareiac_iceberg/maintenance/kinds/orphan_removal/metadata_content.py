@@ -4,26 +4,43 @@ access.
 
 import json
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.table_tasks import TableWork
+from flareiac_iceberg.maintenance.kinds.orphan_removal.proof import DATA_PATHS, METADATA_PATH, plain
 from flareiac_iceberg.maintenance.performing import java_exception
 
 _GZIP: Final = b"\x1f\x8b"
 _GONE: Final = frozenset({"NotFoundException", "FileNotFoundException", "NoSuchKeyException"})
 
 
-def current_metadata(work: TableWork) -> tuple[str, Mapping[str, Any]]:
-    """The location and the content of the metadata that the table has."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What a metadata file says of the table. ``log``: the metadata files before it, oldest first. ``named``:
+    the files that it names by itself (earlier metadata, manifest lists, manifests of the oldest tables,
+    statistics). ``places``: its location and write paths, None where it has none.
+    """
+
+    uuid: str | None
+    current: int | None
+    snapshots: frozenset[int]
+    log: tuple[str, ...]
+    named: tuple[str, ...]
+    places: tuple[str | None, ...]
+
+
+def current_metadata(work: TableWork) -> tuple[str, Known]:
+    """The location of the metadata that the table has, and what it says."""
     metadata = work.table.operations().current()
     content = work.session._jvm.org.apache.iceberg.TableMetadataParser.toJson(metadata)
-    return str(metadata.metadataFileLocation()), json.loads(str(content))
+    return str(metadata.metadataFileLocation()), known_of(json.loads(str(content)))
 
 
-def metadata_in(io: Any, path: str) -> Mapping[str, Any] | None:
-    """The content of a metadata file; None of one that is gone. Raises ``ValueError`` where it is empty, torn
-    or no JSON object, and what the file access raises.
+def metadata_in(io: Any, path: str) -> Known | None:
+    """What a metadata file says; None of one that is gone. Raises ``ValueError`` where it is empty, torn or
+    no metadata, and what the file access raises.
     """
     content = content_of(io, path)
     if content is None:
@@ -34,7 +51,7 @@ def metadata_in(io: Any, path: str) -> Mapping[str, Any] | None:
         raise ValueError(str(torn)) from torn
     if not isinstance(found, dict):
         raise ValueError("no JSON object")  # noqa: TRY004 - what is in a file is a value
-    return found
+    return known_of(found)
 
 
 def content_of(io: Any, path: str, most: int | None = None) -> bytes | None:
@@ -66,24 +83,46 @@ def unpacked(start: bytes) -> bytes:
     return zlib.decompressobj(wbits=31).decompress(start) if start.startswith(_GZIP) else start
 
 
-def log_of(metadata: Mapping[str, Any]) -> list[str]:
-    """The metadata files that were the table's before this one, oldest first."""
-    return [str(entry["metadata-file"]) for entry in metadata.get("metadata-log") or ()]
+def known_of(metadata: Mapping[str, Any]) -> Known:
+    """Raises ``ValueError`` where the content has another shape."""
+    try:
+        return _known_of(metadata)
+    except (AttributeError, KeyError, TypeError) as trouble:
+        raise ValueError(f"no metadata of a table: {trouble!r}") from trouble
 
 
-def named_in(metadata: Mapping[str, Any]) -> Iterator[str]:
-    """The files that metadata names by itself: earlier metadata, manifest lists, manifests of the oldest
-    tables, statistics.
-    """
-    yield from log_of(metadata)
-    for snapshot in metadata.get("snapshots") or ():
-        if listed := snapshot.get("manifest-list"):
-            yield str(listed)
-        yield from map(str, snapshot.get("manifests") or ())
-    for name in ("statistics", "partition-statistics"):
-        yield from (str(entry["statistics-path"]) for entry in metadata.get(name) or ())
+def _known_of(metadata: Mapping[str, Any]) -> Known:
+    uuid, current = (metadata.get(name) for name in ("table-uuid", "current-snapshot-id"))
+    properties = _part(metadata, "properties") or {}
+    log = _values(metadata, "metadata-log", "metadata-file")
+    inline = [path for each in _values(metadata, "snapshots", "manifests") for path in each]
+    return Known(
+        uuid=None if uuid is None else str(uuid).lower(),
+        current=None if current in (None, -1) else int(current),
+        snapshots=frozenset(map(int, _values(metadata, "snapshots", "snapshot-id"))),
+        log=tuple(map(str, log)),
+        named=(
+            *map(str, log),
+            *map(str, _values(metadata, "snapshots", "manifest-list")),
+            *map(str, inline),
+            *map(str, _values(metadata, "statistics", "statistics-path")),
+            *map(str, _values(metadata, "partition-statistics", "statistics-path")),
+        ),
+        places=(
+            _place(_part(metadata, "location")),
+            *(_place(_part(properties, name)) for name in (*DATA_PATHS, METADATA_PATH)),
+        ),
+    )
 
 
-def snapshots_of(metadata: Mapping[str, Any]) -> set[int]:
-    """The ids of all its snapshots."""
-    return {int(snapshot["snapshot-id"]) for snapshot in metadata.get("snapshots") or ()}
+def _part(content: Mapping[str, Any], name: str) -> Any:
+    return content.get(name)
+
+
+def _values(content: Mapping[str, Any], part: str, name: str) -> list[Any]:
+    """What the entries of a list have under a name, where they have it."""
+    return [entry[name] for entry in _part(content, part) or () if entry.get(name) is not None]
+
+
+def _place(location: object) -> str | None:
+    return None if location is None else plain(str(location)).rstrip("/")

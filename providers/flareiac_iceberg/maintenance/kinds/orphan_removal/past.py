@@ -7,23 +7,21 @@ alone cannot tell it from what a killed writer left.
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.table_tasks import TableWork, TaskRefusal
 from flareiac_iceberg.maintenance.kinds.orphan_removal.metadata_content import (
+    Known,
     content_of,
     current_metadata,
     is_missing,
-    log_of,
     metadata_in,
-    named_in,
-    snapshots_of,
     unpacked,
 )
-from flareiac_iceberg.maintenance.kinds.orphan_removal.proof import DATA_PATHS, METADATA_PATH, plain, uuid_in
+from flareiac_iceberg.maintenance.kinds.orphan_removal.proof import plain, uuid_in
 
 _HEAD: Final = 64 * 1024
 """Nearly every writer names table and snapshot before that."""
@@ -50,21 +48,21 @@ class Past:
         work.table.refresh()
         self._work, self._io = work, work.table.io()
         location, self._metadata = current_metadata(work)
-        self.uuid = _uuid_of(self._metadata)
+        self.uuid = self._metadata.uuid
         if self.uuid is None:
             raise TaskRefusal(
                 "OTHER_TABLE", f"The table has no uuid: whose the files below {location} are is unknown."
             )
-        self._snapshots = snapshots_of(self._metadata)
+        self._snapshots = self._metadata.snapshots
         self._chain = self._walked(location)
         self._own = {plain(path) for path in self._chain}
 
     def _walked(self, location: str) -> list[str]:
         """The chain of the table's metadata files, oldest first, as far back as files tell."""
-        chain = [*log_of(self._metadata), location]
+        chain = [*self._metadata.log, location]
         known = {plain(path) for path in chain}
-        while (content := _readable(self._io, chain[0])) is not None and _uuid_of(content) == self.uuid:
-            older = [path for path in log_of(content) if plain(path) not in known]
+        while (content := _readable(self._io, chain[0])) is not None and content.uuid == self.uuid:
+            older = [path for path in content.log if plain(path) not in known]
             if not older:
                 break
             chain = [*older, *chain]
@@ -120,22 +118,22 @@ class Past:
             return None if skips_others else self._torn(path)
         if metadata is None:
             return None
-        if _uuid_of(metadata) != self.uuid:
+        if metadata.uuid != self.uuid:
             if skips_others:
                 return None
             raise TaskRefusal(
                 "OTHER_TABLE", f"The metadata file {path} is of another table than this one, or of none."
             )
-        log, current = log_of(metadata), metadata.get("current-snapshot-id")
+        log = metadata.log
         upon_own = not log or plain(log[-1]) in self._own
-        expected = current in (None, -1) or int(current) in self._snapshots
+        expected = metadata.current is None or metadata.current in self._snapshots
         if not expected and not upon_own:
             raise TaskRefusal(
                 "OTHER_TABLE",
                 f"Another catalog has committed to a copy of this table's metadata: {path}, upon "
                 f"{log[-1]}, which this table does not know.",
             )
-        if _places(metadata) != _places(self._metadata) and not expected:
+        if metadata.places != self._metadata.places and not expected:
             raise TaskRefusal(
                 "OTHER_TABLE",
                 f"Another catalog may go on with a copy of this table in another place: {path}.",
@@ -153,10 +151,10 @@ class Past:
             )
         return {plain(path)}
 
-    def _reached(self, path: str, metadata: Mapping[str, Any]) -> Iterable[str]:
+    def _reached(self, path: str, metadata: Known) -> Iterable[str]:
         """What metadata names that the table's own snapshots may not."""
-        yield from named_in(metadata)
-        strange = snapshots_of(metadata) - self._snapshots
+        yield from metadata.named
+        strange = metadata.snapshots - self._snapshots
         if not strange:
             return
         jvm = self._work.session._jvm.org.apache.iceberg
@@ -189,24 +187,11 @@ class Past:
             ) from failure
 
 
-def _readable(io: Any, path: str) -> Mapping[str, Any] | None:
+def _readable(io: Any, path: str) -> Known | None:
     try:
         return metadata_in(io, path)
     except ValueError:
         return None
-
-
-def _uuid_of(metadata: Mapping[str, Any]) -> str | None:
-    found = metadata.get("table-uuid")
-    return str(found).lower() if found is not None else None
-
-
-def _places(metadata: Mapping[str, Any]) -> list[str | None]:
-    properties = metadata.get("properties") or {}
-    named = (properties.get(name) for name in (*DATA_PATHS, METADATA_PATH))
-    return [
-        None if each is None else plain(str(each)).rstrip("/") for each in (metadata.get("location"), *named)
-    ]
 
 
 def _beginning(start: bytes) -> bytes:

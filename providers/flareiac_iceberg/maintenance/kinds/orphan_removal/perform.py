@@ -29,6 +29,8 @@ from flareiac_iceberg.maintenance.performing import (
     refuse_without_gc,
 )
 
+UNCLEAR: Final = "unclear"
+"""Names in a result the metadata files of which only a person knows whose they are."""
 _DAY_MS: Final = 24 * 3_600_000
 _MEASURED: Final = 10_000
 """Orphans whose size is asked for one by one; beyond that the bytes are not known."""
@@ -79,7 +81,7 @@ def remove_orphans(work: TableWork, task: RemoveOrphans) -> Performed:
     size = _bytes(work, found)
     if not task.dry_run:
         _delete(work, found)
-    more: dict[str, Any] = {"unclear": list(unclear)} if unclear else {}
+    more: dict[str, Any] = {UNCLEAR: list(unclear)} if unclear else {}
     return Performed(result={"orphans": len(found), "orphan_bytes": size, **more})
 
 

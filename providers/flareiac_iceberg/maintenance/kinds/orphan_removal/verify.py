@@ -1,18 +1,20 @@
 """Says which metadata files stayed because only a person knows whose they are. Pure."""
 
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from flareiac.kernel.data import Data
 from flareiac.kernel.diagnostics import Diagnostic, warning
 from flareiac.sdk.maintenance import MaintenanceTask
 from flareiac_iceberg import codes
+from flareiac_iceberg.maintenance.kinds.orphan_removal.perform import UNCLEAR
 
-_SHOWN = 3
+_SHOWN: Final = 3
 
 
 def complaints(task: MaintenanceTask, result: Mapping[str, Data]) -> Iterator[Diagnostic]:
     """One warning for all of them."""
-    unclear = result.get("unclear")
+    unclear = result.get(UNCLEAR)
     if not isinstance(unclear, list) or not unclear:
         return
     more = f" and {len(unclear) - _SHOWN} more" if len(unclear) > _SHOWN else ""
