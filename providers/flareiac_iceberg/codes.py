@@ -141,6 +141,7 @@ REWRITE_INCOMPLETE: Final = Code("FII161", "A rewrite left files as they were")
 NOTHING_REWRITTEN: Final = Code("FII162", "A rewrite rewrote nothing")
 TOO_MANY_EXPIRED: Final = Code("FII163", "More snapshots were removed than planned")
 ROWS_OF_EARLIER_LAYOUT: Final = Code("FII199", "Rows stay in partitions of an earlier layout")
+TOO_MANY_DELETED: Final = Code("FII169", "More rows were deleted than forecast")
 ROWS_COME_BACK: Final = Code("FII164", "Rows that retention deletes can come back")
 
 # Codes of imports and of looking at tables
@@ -164,6 +165,7 @@ PATHS_DIFFER_IN_PREFIX: Final = Code("FIK120", "A location may have two spelling
 ORPHANS_NOT_REMOVED: Final = Code("FIK123", "Some orphan files could not be removed")
 SNAPSHOTS_NOT_EXPIRED: Final = Code("FIK124", "Snapshots that were to expire still exist")
 ROWS_WITHOUT_AGE: Final = Code("FIK125", "The column gives rows no age")
+MORE_ROWS_THAN_FORECAST: Final = Code("FIK139", "More rows would be deleted than forecast")
 FILES_OF_UNKNOWN_OWNER: Final = Code("FIK126", "Files below the table's location may not be its own")
 FILES_OF_OTHER_TABLE: Final = Code("FIK127", "Another table has files below the table's location")
 ORPHANS_IN_USE: Final = Code("FIK128", "Files to be removed are in use under another spelling")

@@ -1,7 +1,8 @@
 """Durations, sizes, times and counts as people read them. Pure."""
 
-from datetime import UTC, datetime
 from typing import Final
+
+from flareiac_iceberg.format.civil_time import time_text
 
 _UNITS: Final = (("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1))
 _SIZES: Final = (("TB", 1024**4), ("GB", 1024**3), ("MB", 1024**2), ("KB", 1024))
@@ -43,7 +44,7 @@ def size(count: int) -> str:
 
 def moment(ms: int) -> str:
     """``2026-11-16 11:00:05 UTC``."""
-    return f"{datetime.fromtimestamp(ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    return f"{time_text(ms)} UTC"
 
 
 def count(number: int, thing: str) -> str:

@@ -1,7 +1,6 @@
 """Finds the earlier state of a table that is meant, and the one commit that restores it. Pure."""
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from typing import Final
 
 from flareiac.kernel.data import Attributes, Data
@@ -9,6 +8,7 @@ from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.lakehouse import EarlierState
 from flareiac_iceberg import codes
+from flareiac_iceberg.format.civil_time import time_text
 from flareiac_iceberg.format.snapshots import MAIN, Commit, by_id, commits, described, heads
 
 HELD_MS: Final = 7 * 24 * 60 * 60 * 1000
@@ -230,7 +230,7 @@ def moment(at: int) -> str:
 
 def clock(at: int) -> str:
     """Milliseconds since 1970 as date and time in UTC."""
-    return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    return time_text(at)
 
 
 def _nothing_recorded(table: str) -> Diagnostic:

@@ -4,6 +4,7 @@ import logging
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,10 @@ from flareiac.sdk.maintenance import Judgement, MaintenanceTask
 from flareiac_iceberg.maintenance.kinds.compaction.settings import OPTIONS as COMPACTION
 from flareiac_iceberg.maintenance.kinds.delete_rewrite.settings import OPTIONS as DELETE_REWRITE
 from flareiac_iceberg.maintenance.plan import TableMaintainer
+from flareiac_spark.driver.refusal import Refusal
 from tests.iceberg.lake import CALLS, CATALOG, Lake
 from tests.iceberg.maintenance.maintenance import DAY, ORDERS, measured, tasks
+from tests.support.performers import task_of, work_of
 from tests.support.spark_session import spark_session
 
 pytestmark = [
@@ -186,6 +189,10 @@ def test_old_rows_go(shared: Lake, spark: Any, do: Do, partitioned: bool) -> Non
     declared = body | {"retention": {"column": "ts", "keep": "5d"}}
     task = tasks(shared, declared)["retention"]
     assert task.forecast["deleted_rows"] == 3
+    less = replace(task, work=work_of(replace(task_of(task.work), forecast_rows=2)))
+    with pytest.raises(Refusal, match=r"3 rows .* forecast for the same snapshot is 2"):
+        do(less)
+    assert len(shared.rows("n.t")) == 6
     as_forecast(do(task))
     assert not tasks(shared, declared)["retention"].due
     assert len(shared.rows("n.t")) == 3

@@ -8,6 +8,7 @@ from flareiac_iceberg.maintenance.kinds.retention.measure import RowFigures, mea
 from flareiac_iceberg.maintenance.kinds.retention.perform import PERFORMER
 from flareiac_iceberg.maintenance.kinds.retention.plan import plan
 from flareiac_iceberg.maintenance.kinds.retention.usages import endangered, rewritten
+from flareiac_iceberg.maintenance.kinds.retention.verify import complaints
 
 RETENTION: Final = Kind(
     declaration=DECLARATION,
@@ -16,6 +17,7 @@ RETENTION: Final = Kind(
     plan=plan,
     performer=PERFORMER,
     words={"deleted_rows": "rows deleted"},
+    complaints=complaints,
     blockers=endangered,
     warnings=rewritten,
 )

@@ -1,31 +1,28 @@
-"""Estimates the ages of rows, from partition values where the table is partitioned by time of the column,
-else from column bounds. Pure.
-"""
+"""Estimates the ages of rows from partition values and column bounds. Pure."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Final
 
-from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.data import Attributes
 from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac_iceberg.format.civil_time import DAY_MS, HOUR_MS, ceiling, floor
 from flareiac_iceberg.format.manifests import Entry, Manifest
 from flareiac_iceberg.format.metadata import nodes, schema_of
 from flareiac_iceberg.maintenance.contents import Contents, Counting
+from flareiac_iceberg.maintenance.kinds.retention.ages import UNITS, UNKNOWN, Age, Told, age_of, unit_of
 from flareiac_iceberg.maintenance.kinds.retention.settings import Retention
 
-HOUR_MS: Final = 3_600_000
-DAY_MS: Final = 86_400_000
 _MARGIN_MS: Final = 2 * DAY_MS
 """Figures about old rows serve decisions of the next two days at least."""
-_FINEST: Final = ("hour", "day", "month", "year")
+_WIDTHS: Final = {"hour": HOUR_MS, "day": DAY_MS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowFigures:
     """The ages of rows by a column of this type, in this unit. ``whole``: by partitions.
 
-    ``ranges``: from when until before when (ms since 1970), rows, files. ``unknown``: files that tell
-    nothing. ``guessed``: rows may be fewer than counted.
+    ``ranges``: from when until before when (ms since 1970), rows with a time, files. ``unknown``: files that
+    tell nothing. ``guessed``: rows may be fewer than counted.
     """
 
     type: str
@@ -38,13 +35,13 @@ class RowFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clock:
-    """How a table tells the age of rows: the column's field id and type, and by partition spec the place and
-    unit of its time.
+    """How a table tells the age of rows: the column's field id and type, and by partition spec the places and
+    units of its times, finest first. Rows are deleted before the beginning of a ``unit``.
     """
 
     field_id: int
     type: str
-    places: Mapping[int, tuple[int, str]]
+    places: Mapping[int, tuple[tuple[int, str], ...]]
     unit: str
     whole: bool
 
@@ -63,36 +60,21 @@ def measure(settings: Retention, contents: Contents) -> "Ages | None":
 
 def clock(field_id: int, kind: str, specs: Sequence[Attributes], current: int) -> Clock:
     """The clock of a column, from a table's partition specs."""
-    places: dict[int, tuple[int, str]] = {}
-    for spec in specs:
-        found = [
-            (index, _unit(item["transform"], kind))
-            for index, item in enumerate(spec["fields"])
-            if item["source-id"] == field_id
-        ]
-        timed = [(index, unit) for index, unit in found if unit in _FINEST]
-        if timed:
-            places[spec["spec-id"]] = min(timed, key=lambda item: _FINEST.index(item[1]))
-    whole = current in places
-    unit = places[current][1] if whole else "day" if kind == "date" else "hour"
-    return Clock(field_id=field_id, type=kind, places=places, unit=unit, whole=whole)
+    places = {spec["spec-id"]: tuple(_times(spec, field_id, kind)) for spec in specs}
+    finest = next((unit for _, unit in places.get(current, ()) if unit != "moment"), None)
+    unit = finest or ("day" if kind == "date" else "hour")
+    return Clock(field_id=field_id, type=kind, places=places, unit=unit, whole=finest is not None)
 
 
-def _unit(transform: str, kind: str) -> str:
-    return "day" if transform == "identity" and kind == "date" else transform
-
-
-def floor(ms: int, unit: str) -> int:
-    """The beginning of the unit (UTC) that a time falls into."""
-    match unit:
-        case "hour":
-            return ms - ms % HOUR_MS
-        case "day":
-            return ms - ms % DAY_MS
-        case _:
-            at = datetime.fromtimestamp(ms / 1000, UTC)
-            month = at.month if unit == "month" else 1
-            return int(datetime(at.year, month, 1, tzinfo=UTC).timestamp() * 1000)
+def _times(spec: Attributes, field_id: int, kind: str) -> list[tuple[int, str]]:
+    """The places of a spec's fields that are times of a column, finest first."""
+    units = [
+        (index, unit_of(item["transform"], kind))
+        for index, item in enumerate(spec["fields"])
+        if item["source-id"] == field_id
+    ]
+    timed = [(index, unit) for index, unit in units if unit is not None]
+    return sorted(timed, key=lambda item: UNITS.index(item[1]))
 
 
 class Ages(Counting[RowFigures]):
@@ -107,11 +89,11 @@ class Ages(Counting[RowFigures]):
         """Whether a file of a manifest may be old enough, by the least partition value that its list
         tells.
         """
-        place = self._clock.places.get(manifest.spec_id)
-        if place is None or place[0] >= len(manifest.partitions):
+        places = self._clock.places.get(manifest.spec_id)
+        if not places or places[0][0] >= len(manifest.partitions):
             return True
-        least = manifest.partitions[place[0]][0]
-        width = {"hour": HOUR_MS, "day": DAY_MS}.get(place[1])
+        least = manifest.partitions[places[0][0]][0]
+        width = _WIDTHS.get(places[0][1])
         return (
             least is None
             or width is None
@@ -120,17 +102,19 @@ class Ages(Counting[RowFigures]):
 
     def add(self, spec_id: int, entry: Entry) -> None:
         """Takes a live data file, with the id of its partition spec, into account."""
-        if _all_null(entry, self._clock, spec_id):
-            return
-        span = _span(spec_id, entry, self._clock)
-        if span is None:
+        age = age_of(told(entry, self._clock, spec_id))
+        if age is UNKNOWN:
             self._unknown += 1
-        elif span[0] < self._young:
-            by_bounds = spec_id not in self._clock.places
-            self._guessed = self._guessed or (by_bounds and entry.nulls.get(self._clock.field_id) != 0)
-            counts = self._ranges.setdefault(span, [0, 0])
-            counts[0] += entry.records
-            counts[1] += 1
+        elif age is not None and age.first < self._young * 1000:
+            self._count(age, entry.records)
+
+    def _count(self, age: Age, records: int) -> None:
+        self._guessed = self._guessed or not age.sure or age.nulls is None
+        unit = self._clock.unit
+        span = floor(age.first // 1000, unit), ceiling(-(-age.end // 1000), unit)
+        counts = self._ranges.setdefault(span, [0, 0])
+        counts[0] += records - (age.nulls or 0)
+        counts[1] += 1
 
     def figures(self) -> RowFigures:
         """What has been counted."""
@@ -144,48 +128,13 @@ class Ages(Counting[RowFigures]):
         )
 
 
-def _all_null(entry: Entry, row_clock: Clock, spec_id: int) -> bool:
-    """Rows without a time are never old."""
-    if spec_id in row_clock.places:
-        return entry.partition[row_clock.places[spec_id][0]] is None
-    return entry.nulls.get(row_clock.field_id) == entry.records
-
-
-def _span(spec_id: int, entry: Entry, row_clock: Clock) -> tuple[int, int] | None:
-    """From when until before when a file's rows are, in ms since 1970."""
-    if spec_id in row_clock.places:
-        index, unit = row_clock.places[spec_id]
-        return _period(entry.partition[index], unit)
-    lower, upper = entry.lower.get(row_clock.field_id), entry.upper.get(row_clock.field_id)
-    if lower is None or upper is None:
-        return None
-    first, last = _ms(lower, row_clock.type), _ms(upper, row_clock.type)
-    step = DAY_MS if row_clock.type == "date" else HOUR_MS
-    return first - first % step, last - last % step + step
-
-
-def _period(value: Data, unit: str) -> tuple[int, int]:
-    """A partition value: hours, days, months or years since 1970."""
-    match unit:
-        case "hour":
-            return value * HOUR_MS, (value + 1) * HOUR_MS
-        case "day":
-            days = value if isinstance(value, int) else (value - _EPOCH_DAY).days
-            return days * DAY_MS, (days + 1) * DAY_MS
-        case "month":
-            return _month(value), _month(value + 1)
-        case _:
-            return _month(value * 12), _month(value * 12 + 12)
-
-
-_EPOCH_DAY: Final = datetime(1970, 1, 1, tzinfo=UTC).date()
-
-
-def _month(number: int) -> int:
-    return int(datetime(1970 + number // 12, number % 12 + 1, 1, tzinfo=UTC).timestamp() * 1000)
-
-
-def _ms(value: bytes, kind: str) -> int:
-    """A bound as Iceberg writes it: days or microseconds since 1970, little-endian."""
-    number = int.from_bytes(value, "little", signed=True)
-    return number * DAY_MS if kind == "date" else number // 1000
+def told(entry: Entry, row_clock: Clock, spec_id: int) -> Told:
+    """What the metadata of a file tells of the column."""
+    places, column = row_clock.places.get(spec_id, ()), row_clock.field_id
+    return Told(
+        records=entry.records,
+        partition=tuple((unit, entry.partition[index]) for index, unit in places),
+        nulls=entry.nulls.get(column),
+        lower=entry.lower.get(column),
+        upper=entry.upper.get(column),
+    )

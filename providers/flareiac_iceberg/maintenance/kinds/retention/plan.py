@@ -3,8 +3,9 @@
 from flareiac.kernel.diagnostics import Diagnostic, warning
 from flareiac.sdk.maintenance import MaintenanceTask
 from flareiac_iceberg import codes
+from flareiac_iceberg.format.civil_time import floor
 from flareiac_iceberg.maintenance.humanize import count, exact_duration, moment
-from flareiac_iceberg.maintenance.kinds.retention.measure import RowFigures, floor
+from flareiac_iceberg.maintenance.kinds.retention.measure import RowFigures
 from flareiac_iceberg.maintenance.kinds.retention.perform import DeleteRows
 from flareiac_iceberg.maintenance.kinds.retention.settings import TIMES, Retention
 from flareiac_iceberg.maintenance.task_builder import Case
@@ -44,7 +45,13 @@ def _of_rows(case: Case, settings: Retention, found: RowFigures, snapshot: int) 
     text = (
         f"delete {how_many} from before {moment(before)} ({units}, keeping {exact_duration(settings.keep)})"
     )
-    work = DeleteRows(column=settings.column, type=found.type, before_ms=before)
+    work = DeleteRows(
+        column=settings.column,
+        type=found.type,
+        before_ms=before,
+        snapshot=snapshot if sure else None,
+        forecast_rows=rows if sure else None,
+    )
     return case.due(
         text,
         work,
