@@ -14,10 +14,17 @@ from flareiac.kernel.sources import Span
 from flareiac.lang.syntax import AttributeNode, BlockNode, Body
 
 _LATER = {
-    "module": "Modules",
-    "moved": "moved blocks",
-    "check": "check blocks",
+    "module": "Modules are not supported yet. for_each repeats a block; environments share files "
+    "(flareiac explain start).",
+    "moved": "moved blocks are not supported yet. Run: flareiac state mv OLD NEW.",
+    "check": "check blocks are not supported yet. A variable's validation block checks its value.",
 }
+_OTHERWISE = {
+    "provider": "It is not needed: each connection has a block of its own, which holds its settings.",
+    "terraform": "The settings of a project stand in a flareiac block: required_version, backend.",
+    "resource": 'A resource is a block of its own type: TYPE "NAME" { ... }, without the word resource.',
+}
+"""Blocks that other tools have and this one has not, with the place of what they would say."""
 _Item = TypeVar("_Item", AttributeNode, BlockNode)
 _PLAIN = ("flareiac", "variable", "locals", "output", "import", "removed", "data")
 
@@ -80,8 +87,11 @@ def _sort(
 
 def _refuse(block: BlockNode, resource_types: Mapping[str, object], diagnostics: Diagnostics) -> None:
     if block.type in _LATER:
-        detail = f"{_LATER[block.type]} cannot be read by this version."
-        diagnostics.error(codes.BLOCK_NOT_SUPPORTED, detail, subject=block.header_span)
+        diagnostics.error(codes.BLOCK_NOT_SUPPORTED, _LATER[block.type], subject=block.header_span)
+        return
+    if block.type in _OTHERWISE:
+        detail = f'There is no block type "{block.type}". {_OTHERWISE[block.type]}'
+        diagnostics.error(codes.UNKNOWN_BLOCK_TYPE, detail, subject=block.header_span)
         return
     known = [*_PLAIN, *(name for name in resource_types if "." not in name)]
     diagnostics.error(
