@@ -1,6 +1,7 @@
 """``plan``: what an apply would do. Shows it, and saves it where asked."""
 
 import json
+import shlex
 from typing import Annotated
 
 import typer
@@ -52,9 +53,16 @@ def plan(
     if timings:
         phases = ", ".join(f"{name} {seconds:.3f} s" for name, seconds in workspace.timings.items())
         terminal.say(f"Timings: {phases}")
-    if out and not as_json and whole:
-        terminal.out(f"\nSaved the plan to {out}. To do exactly this, run:\n  flareiac apply {out}")
+    if out and not as_json and whole and report.plan is not None:
+        terminal.out(f"\n{_saved(invocation, report.plan, out)}")
     return _exit_code(report, detailed=detailed_exitcode)
+
+
+def _saved(invocation: Invocation, made: Plan, out: str) -> str:
+    if made.blocked:
+        return f"Saved the plan to {out} for review. It is blocked, so that no apply carries it out."
+    folder = f"-chdir={shlex.quote(invocation.directory)} " if invocation.directory else ""
+    return f"Saved the plan to {out}. To do exactly this, run:\n  flareiac {folder}apply {shlex.quote(out)}"
 
 
 def _exit_code(report: PlanReport, *, detailed: bool) -> ExitCode:
