@@ -313,14 +313,14 @@ def _as_recorded(snapshot: Snapshot, address: str) -> Observation:
 
 
 def streamed_from(desired: Desired, types: Mapping[str, ResourceType]) -> frozenset[str]:
-    """The resources that declared jobs read as streams: what of them can still be read decides how these jobs
-    start.
+    """The resources that declared jobs read as streams, or whose rows they count: what is left of them
+    decides how these jobs start.
     """
     references = {address: item.resolved() for address, item in desired.resources.items()}
     return frozenset(
         usage.subject
         for usage in usages(desired, types, references)
-        if usage.relation is Relation.STREAMS_FROM
+        if usage.relation is Relation.STREAMS_FROM or usage.counts
     )
 
 

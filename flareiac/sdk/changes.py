@@ -175,7 +175,8 @@ class Usage:
     cannot be determined. ``part``: which part of the subject is used, where it is not the main one (a table's
     branch). ``sharing``: what a writer does to the rows of others, and ``mode`` the word of its configuration
     that says so. ``queries``: of a writer the ids of all queries that it is recorded to run or to have run,
-    None where that is not known. ``conflict``: what another holder means, with ``HOLDS_ALONE``.
+    None where that is not known. ``conflict``: what another holder means, with ``HOLDS_ALONE``. ``counts``:
+    the plan of the holder says how many rows the subject has, so that its history is read.
     """
 
     subject: str
@@ -190,6 +191,7 @@ class Usage:
     mode: str = ""
     queries: tuple[str, ...] | None = None
     conflict: Conflict | None = None
+    counts: bool = False
 
 
 class Reaction(StrEnum):

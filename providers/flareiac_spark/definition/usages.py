@@ -76,6 +76,7 @@ def usages(address: str, attributes: Attributes, references: References) -> tupl
             sharing=_SHARING.get(output.mode, Sharing.ADDS),
             mode=output.mode,
             queries=queries,
+            counts=output.rebuild == "truncate" and (job.generation or 1) > 1,
         )
         for name, output in job.table_outputs.items()
     ]

@@ -109,14 +109,21 @@ def steps(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Iter
     lost = readable.missed(desired, request.references)
     deleted = broker_positions.missed(desired, facts)
     other = broker_positions.not_again(request, desired, facts)
-    yield _begins(start, desired, facts, lost, deleted)
+    if not (start == EARLIEST and _is_first(request, desired)):  # the start itself says so
+        yield _begins(start, desired, facts, lost, deleted)
     if facts.operators:
         names = ", ".join(dict.fromkeys(facts.operators))
         again = start in (EARLIEST, OLDEST_SNAPSHOT)
         rebuilt = "it is rebuilt from what is read again" if again else "what is open in it begins empty"
         yield Step(text=f"leaves the state behind ({names})", effect=Effect.NEW_GENERATION, why=rebuilt)
     if reads_again(start):
-        yield from _rows(desired, lost, deleted, other)
+        yield from _rows(desired, request.references, lost, deleted, other)
+
+
+def _is_first(request: PlanRequest, desired: JobDefinition) -> bool:
+    """Whether the same plan makes the checkpoint, so that no earlier generation is left behind."""
+    place = request.references.get(desired.checkpoint.address) if desired.checkpoint is not None else None
+    return request.recorded is None and place is not None and not place.identity
 
 
 def blockers(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> list[Blocker]:
@@ -193,8 +200,31 @@ def _after(facts: JobFacts) -> str:
     return f"after {' and '.join(dict.fromkeys(texts))}"
 
 
+def rows_in(output: TableOutput, references: References) -> int | None:
+    """How many rows the table of an output has now, None where that is not known."""
+    table = references.get(output.table.address)
+    history = table.history if table is not None else None
+    if history is None or output.branch:
+        return None
+    if history.newest is not None:
+        return history.newest.total
+    return None if history.is_cut else 0
+
+
+def is_new(output: TableOutput, references: References) -> bool:
+    """Whether the same plan creates the table of an output."""
+    table = references.get(output.table.address)
+    return table is not None and not table.identity
+
+
+def has_no_rows(output: TableOutput, references: References) -> bool:
+    """Whether emptying the table of an output loses nothing that is there at plan time."""
+    return is_new(output, references) or rows_in(output, references) == 0
+
+
 def _rows(
     desired: JobDefinition,
+    references: References,
     lost: Sequence[Missed],
     deleted: Sequence[MissedRecords],
     other: Sequence[Replaced],
@@ -202,7 +232,9 @@ def _rows(
     for output in desired.outputs.values():
         match output:
             case TableOutput():
-                yield from _rows_of_table(output, lost, deleted, other)
+                if not is_new(output, references):
+                    rows = rows_in(output, references)
+                    yield from _rows_of_table(output, rows, lost, deleted, other)
             case KafkaOutput():
                 yield Step(
                     text=f"writes the records of what it reads to {output.place} again, behind those that "
@@ -216,6 +248,7 @@ def _rows(
 
 def _rows_of_table(
     output: TableOutput,
+    there: int | None,
     lost: Sequence[Missed],
     deleted: Sequence[MissedRecords],
     other: Sequence[Replaced],
@@ -231,12 +264,16 @@ def _rows_of_table(
             effect=effect,
             why=f"mode = {output.mode}",
         )
+    elif output.rebuild == "truncate" and there == 0:
+        why = "what the running job writes until it stops is removed and read again"
+        yield Step(text=f"empties {place}, which has no rows now", effect=Effect.NEW_SNAPSHOT, why=why)
     elif output.rebuild == "truncate":
+        rows = f": {there:,} row{'s' * (there != 1)}" if there is not None else ""
         why = (
             f"the snapshot before is recorded, and flareiac table rollback {table} goes back to it; "
             "readers find it incomplete until the job has caught up"
         )
-        yield Step(text=f"empties {place} before it starts", effect=Effect.LOSES_DATA, why=why)
+        yield Step(text=f"empties {place} before it starts{rows}", effect=Effect.LOSES_DATA, why=why)
     elif output.mode == "append" and lost:
         text = (
             f"rows that are in {place} stay there; what live snapshots added is written, also where "

@@ -18,7 +18,7 @@ from flareiac_spark.definition.build import spec_of
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import recorded_identity
 from flareiac_spark.generation import rollback
-from flareiac_spark.generation.generation_plan import begins, has_begun, is_emptied, start_of
+from flareiac_spark.generation.generation_plan import begins, has_begun, has_no_rows, is_emptied, start_of
 from flareiac_spark.generation.targets import redirected
 from flareiac_spark.observation.job import ENDED, JobFacts
 from flareiac_spark.start_from import EARLIEST, OLDEST_SNAPSHOT
@@ -186,7 +186,7 @@ def _generation(update: JobUpdate) -> Iterator[Stage]:
             yield Stage(
                 name=f"{EMPTY}.{name}",
                 text=f"empty {output.table}{branch} for generation {number}",
-                effect=Effect.LOSES_DATA,
+                effect=Effect.NEW_SNAPSHOT if has_no_rows(output, references) else Effect.LOSES_DATA,
             )
     text = f"prepare generation {number} of {desired.checkpoint}"
     yield Stage(name=PREPARE, text=text, effect=Effect.NEW_GENERATION)
