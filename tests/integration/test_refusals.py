@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.project import COUNTS, LAKE, Project, rides, streaming
+from tests.support.command_line import flareiac
 
 pytestmark = pytest.mark.jvm
 
@@ -251,6 +252,22 @@ def test_a_port_in_use(own_project: Project) -> None:
     assert str(port) in done.err
     assert "BindException" in done.err
     assert own_project.run("state", "list").out == ""
+
+
+def test_an_address_for_probes_that_is_taken(own_project: Project) -> None:
+    """Jobs run, and each command that looks at them says that nobody can probe their application."""
+    own_project.land(1)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        listening = LAKE.replace('idle_shutdown    = "60s"', f'idle_shutdown = "60s"\n  listen = "{address}"')
+        own_project.write(lake=listening, rides=rides("rides"), more=rides("more"))
+        why = f"cannot listen on {address}: Address already in use"
+        assert why in own_project.apply().out
+        assert own_project.run("drift", code=3).out.count(why) == 1
+        assert why in own_project.run("status").out
+    own_project.until(lambda: "No drift" in flareiac(own_project.root, "drift").out, "the end point")
 
 
 def test_a_full_disk(own_project: Project) -> None:

@@ -319,6 +319,23 @@ def read_status(control: ControlDirectory) -> Status | None:
     return found
 
 
+def application_complaints(status: Status) -> tuple[str, ...]:
+    """What an application that runs cannot do at the moment, while its jobs go on: learn what should run, or
+    answer probes.
+    """
+    if not is_alive(status):
+        return ()
+    found = (status.application.trouble, status.application.monitoring_trouble)
+    return tuple(f"its application runs on, but {text}" for text in found if text)
+
+
+def complaints_beside(status: Status, job: str) -> tuple[str, ...]:
+    """The same for one job of an application, by its name there: the first job answers for all, so that one
+    cause is reported once.
+    """
+    return application_complaints(status) if job == min(status.jobs, default="") else ()
+
+
 def read_desired(control: ControlDirectory) -> Desired | None:
     """What should run. Raises ``Failure``."""
     found: Desired | None = _read(control, "desired.json", control.read_desired)

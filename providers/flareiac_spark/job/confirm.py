@@ -14,7 +14,7 @@ from flareiac_spark.application import is_alive
 from flareiac_spark.control import DesiredJob
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import EmptiedTable, recorded_identity
-from flareiac_spark.engine.application import read_status
+from flareiac_spark.engine.application import application_complaints, read_status
 from flareiac_spark.engine.engine_definition import EngineDefinition
 from flareiac_spark.generation.checkpoint_state import emptied_for
 from flareiac_spark.generation.switch import begins_generation
@@ -177,8 +177,17 @@ def _awaited(
             known_as="" if name == request.address else name,
             unproven=unproven,
         ),
-        messages=(first_batch(within) if unproven else reached(job, finite),),
+        messages=(
+            first_batch(within) if unproven else reached(job, finite),
+            *_impaired(running, definition),
+        ),
     )
+
+
+def _impaired(running: RunningJobs, definition: JobDefinition) -> tuple[str, ...]:
+    status = read_status(running.applications.control(definition.runs_in))
+    found = application_complaints(status) if status is not None else ()
+    return tuple(f"{definition.engine}: {text}" for text in found)
 
 
 def _rest(request: ChangeRequest, engine: EngineDefinition, running: RunningJobs) -> None:

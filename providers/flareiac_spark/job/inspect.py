@@ -18,7 +18,7 @@ from flareiac_spark.checkpoint_log import Damaged
 from flareiac_spark.control import JobStatus, QueryStatus, Status
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import KnownJob, recorded_identity
-from flareiac_spark.engine.application import Applications, read_desired, read_status
+from flareiac_spark.engine.application import Applications, complaints_beside, read_desired, read_status
 from flareiac_spark.job.health import bad_records, complaints
 from flareiac_spark.job.query_folders import query_folders
 from flareiac_spark.job.read import last_error
@@ -52,7 +52,12 @@ def inspect_job(
         watermark=kept.watermark,
         failures=job.failures if job else 0,
         last_error=last_error(job),
-        health=_health(definition, job, status, silent) if lives is not Liveness.GONE else (),
+        health=(
+            *_health(definition, job, status, silent),
+            *(complaints_beside(status, name) if status else ()),
+        )
+        if lives is not Liveness.GONE
+        else (),
         log=str(control.log_place(name)),
     )
     return _measured(found, reports) if reports else found

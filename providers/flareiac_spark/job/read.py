@@ -41,7 +41,12 @@ from flareiac_spark.control import (
 from flareiac_spark.definition.build import query_digest
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import KnownJob
-from flareiac_spark.engine.application import Applications, read_desired, read_status
+from flareiac_spark.engine.application import (
+    Applications,
+    complaints_beside,
+    read_desired,
+    read_status,
+)
 from flareiac_spark.engine.other_jobs import RestartedJobs, restarted_jobs
 from flareiac_spark.job.brokers import of_each
 from flareiac_spark.job.health import complaints
@@ -105,20 +110,21 @@ def read_job(request: ReadRequest, applications: Applications, readers: Readers)
         attributes={**attributes, "stopped": True} if by_hand else attributes,
         identity=request.recorded.identity,
         facts=facts,
-        unhealthy=(*unwell, *seen.unread, *reach_complaints(facts.reach)),
+        unhealthy=(*unwell, *seen.impaired, *seen.unread, *reach_complaints(facts.reach)),
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Seen:
     """``unread``: files whose new content no query reads, in words. ``waiting``: why the application has no
-    executors.
+    executors. ``impaired``: what else its application cannot do; only the first of its jobs reports that.
     """
 
     facts: JobFacts
     status: JobStatus | None
     unread: tuple[str, ...]
     waiting: str = ""
+    impaired: tuple[str, ...] = ()
 
 
 def _seen(request: ReadRequest, job: JobDefinition, applications: Applications, readers: Readers) -> _Seen:
@@ -159,6 +165,7 @@ def _seen(request: ReadRequest, job: JobDefinition, applications: Applications, 
         status=said,
         unread=tuple(unread),
         waiting=(said.waiting if said is not None else "") or status.application.waiting,
+        impaired=complaints_beside(status, known.name_in(desired)),
     )
 
 
