@@ -33,7 +33,7 @@ def status_text(rows: Mapping[str, RunStatus], *, now: float) -> str:
         return "No jobs are recorded.\n"
     lines = table_lines(TextTable(_COLUMNS, tuple(_cells(*item, now) for item in rows.items())))
     for address, row in rows.items():
-        lines += [*_trouble(address, row), *_bad_records(address, row)]
+        lines += [*_trouble(address, row), *_bad_records(address, row), *_late_rows(address, row)]
     return "\n".join(lines) + "\n"
 
 
@@ -72,6 +72,15 @@ def _trouble(address: str, row: RunStatus) -> Iterator[str]:
     unhealthy = [text for text in row.health if not text.startswith(_SAID_BY_PHASE)]
     if unhealthy:
         yield from ("", f"{address}: unhealthy", *(line for text in unhealthy for line in _indented(text)))
+
+
+def _late_rows(address: str, row: RunStatus) -> Iterator[str]:
+    if row.late_rows:
+        yield from (
+            "",
+            f"{address}: late rows",
+            f"  {row.late_rows:,} dropped: the watermark had passed them",
+        )
 
 
 def _bad_records(address: str, row: RunStatus) -> Iterator[str]:

@@ -35,7 +35,8 @@ class RunStatus:
 
     ``last_commit`` in UTC seconds. ``lag`` in words. ``health``: what is wrong with it while it runs.
     ``log``: where its log is. ``queries`` by output. ``bad_records``: how many could
-    not be read in this run, by input.
+    not be read in this run, by input. ``late_rows``: how many came after the watermark and were dropped,
+    since its first start.
     """
 
     phase: str
@@ -53,3 +54,4 @@ class RunStatus:
     log: str = ""
     queries: Mapping[str, QueryRun] = field(default_factory=dict)
     bad_records: Mapping[str, int] = field(default_factory=dict)
+    late_rows: int = 0

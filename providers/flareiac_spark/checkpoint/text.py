@@ -1,7 +1,6 @@
 """What a checkpoint holds, for a person and as JSON. Pure; a None is unknown."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 
 from flareiac.kernel.data import Data
 from flareiac.kernel.elapsed import elapsed_text
@@ -15,6 +14,7 @@ from flareiac_spark.checkpoint.description import (
 )
 from flareiac_spark.checkpoint.sizes import size_text
 from flareiac_spark.sources.findings_text import lag_text
+from flareiac_spark.utc import utc_text
 
 FORMAT_VERSION = "1.0"
 
@@ -133,8 +133,5 @@ def _generation(item: DescribedFolder) -> Iterator[str]:
 def _moment(milliseconds: int | None, now: float | None) -> str:
     if milliseconds is None:
         return "at an unknown time"
-    try:
-        text = datetime.fromtimestamp(milliseconds / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-    except (ValueError, OverflowError, OSError):
-        return f"at {milliseconds} ms"
+    text = f"{utc_text(milliseconds, timespec='seconds').replace('T', ' ').removesuffix('Z')} UTC"
     return text if now is None else f"{text} ({elapsed_text(max(0.0, now - milliseconds / 1000))} ago)"

@@ -87,6 +87,9 @@ class QueryStatus:
     watermark: str | None = None
     state_rows: int | None = None
     rows_dropped_by_watermark: int | None = None
+    """In the last batch."""
+    late_rows: int = field(default=0, metadata=SPARSE)
+    """Rows that were dropped because they were later than the watermark, since the query's first start."""
     state_bytes: int | None = field(default=None, metadata=UNSTORED)
     """For the driver's own metrics alone."""
     input_rows: int = 0
@@ -138,6 +141,10 @@ class JobStatus:
     result: RunResult | None = None
     waiting: str = field(default="", metadata=SPARSE)
     """Which system of its sources does not answer, and why."""
+    late_rows: Mapping[str, int] = field(default_factory=dict, metadata=SPARSE)
+    """Rows that were dropped because they were later than the watermark, by the id of the query, also of runs
+    before this driver's.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -372,17 +372,19 @@ def _health(health: Data, diagnostics: Diagnostics) -> Health | None:
         max_lag_ms=limit("max_lag"),
         max_batch_duration_ms=limit("max_batch_duration"),
         max_idle_ms=limit("max_idle"),
-        max_bad_records=_bad_record_limit(health.get("max_bad_records"), diagnostics),
+        max_bad_records=_row_limit(health, "max_bad_records", diagnostics),
+        max_late_rows=_row_limit(health, "max_late_rows", diagnostics),
     )
 
 
-def _bad_record_limit(given: Data, diagnostics: Diagnostics) -> int | None:
+def _row_limit(health: dict[str, Data], name: str, diagnostics: Diagnostics) -> int | None:
+    given = health.get(name)
     if isinstance(given, int) and given >= 0:
         return given
     if given is not None and given is not UNKNOWN:
         diagnostics.error(
             codes.INVALID_BAD_RECORD_LIMIT,
-            f"max_bad_records is {given}. Write a whole number, 0 or greater.",
+            f"{name} is {given}. Write a whole number, 0 or greater.",
             attribute=("health",),
         )
     return None

@@ -225,6 +225,7 @@ class Health:
     max_batch_duration_ms: int | None
     max_idle_ms: int | None
     max_bad_records: int | None = field(default=None, metadata=OPTIONAL)
+    max_late_rows: int | None = field(default=None, metadata=OPTIONAL)
 
 
 def _encode_application(application: ApplicationDefinition | None) -> Attributes:

@@ -229,8 +229,14 @@ OUTPUT: Final = Block(
     exactly_one_of=(("table", "kafka"),),
 )
 _HEALTH: Final = ObjectType(
-    {"max_lag": STRING, "max_batch_duration": STRING, "max_idle": STRING, "max_bad_records": NUMBER},
-    frozenset({"max_lag", "max_batch_duration", "max_idle", "max_bad_records"}),
+    {
+        "max_lag": STRING,
+        "max_batch_duration": STRING,
+        "max_idle": STRING,
+        "max_bad_records": NUMBER,
+        "max_late_rows": NUMBER,
+    },
+    frozenset({"max_lag", "max_batch_duration", "max_idle", "max_bad_records", "max_late_rows"}),
 )
 _RESTART: Final = ObjectType(
     {"max_failures": NUMBER, "within": STRING, "backoff": STRING},
@@ -297,7 +303,8 @@ SCHEMA: Final = Block(
             "that the sources hold; max_batch_duration: longest batch; max_idle: longest time without a "
             "committed batch. Each is measured from the start of the query. max_bad_records: most records "
             "that could not be read, of all inputs, as in flareiac status from the start of the query on. "
-            "A limit that is left out is not checked.",
+            "max_late_rows: most rows that were dropped because the watermark had passed them, since the "
+            "first start on the checkpoint. A limit that is left out is not checked.",
             effect="state only",
         ),
         "foreach_batch": Attribute(

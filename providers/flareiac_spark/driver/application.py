@@ -102,6 +102,7 @@ class Application:
         self._stamp: Hashable = None
         self._settings = ApplicationSettings()
         self._runners: dict[str, JobRunner] = {}
+        self._before: dict[str, JobStatus] = {}
         self._finished: dict[str, JobStatus] = {}
         self._queries: dict[str, Mapping[str, str]] = {}
         self._ahead: dict[str, warm_start.WarmStart] = {}
@@ -134,6 +135,7 @@ class Application:
             return self._refuse("another driver runs this application", EXIT_LEASE_HELD)
         kill_points.reach("driver.lease-taken")
         previous = self._previous()
+        self._before = dict(previous.jobs) if previous is not None else {}
         wait_until_gone(previous, self._log)
         self._adopt(previous)
         self._leadership = Leadership(self._control, lease, self._status, self._log, self._upload.flush)
@@ -384,11 +386,14 @@ class Application:
         for act in decide(wanted, running, self._finished, self._held()):
             match act:
                 case Start(address):
-                    self._finished.pop(address, None)
+                    last = self._finished.pop(address, None) or self._before.get(address)
                     log = self._log_of(address)
                     ahead, queries = self._prepared(address, wanted[address]), self._queries.get(address)
-                    self._runners[address] = JobRunner(address, wanted[address], around, log, ahead, queries)
-                    self._runners[address].start()
+                    runner = JobRunner(address, wanted[address], around, log, ahead, queries)
+                    if last is not None:
+                        runner.count_on_from(last)
+                    self._runners[address] = runner
+                    runner.start()
                 case Stop(address):
                     self._log.info("stopping %s", address)
                     self._runners[address].ask_to_stop()

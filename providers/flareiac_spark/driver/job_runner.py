@@ -31,6 +31,7 @@ from flareiac_spark.driver.log_lines import CAUSE
 from flareiac_spark.driver.refusal import Refusal, refusal_of
 from flareiac_spark.driver.restart_policy import RestartPolicy
 from flareiac_spark.driver.root_cause import root_cause_of, stack_of
+from flareiac_spark.driver.running_totals import RunningTotals
 from flareiac_spark.driver.scheduling import enter
 from flareiac_spark.driver.spark_session import activate, set_conf
 from flareiac_spark.driver.start_guard import prove_start
@@ -78,11 +79,17 @@ class JobRunner(threading.Thread):
         self._budget: RestartPolicy | None = None
         self._ahead, self._ended = ahead, threading.Event()
         self._running: JobSpec | None = None
+        self._totals = RunningTotals({})
         self._problem: StartProblem | None = None
         self.waiting = ""
         """Which system of its sources does not answer, and why."""
         self.proven_at = 0.0
         """When its sources were last proven to be those of its checkpoints before a start; seconds UTC."""
+
+    def count_on_from(self, last: JobStatus) -> None:
+        """Goes on with what the runner before counted. To be called before it starts."""
+        self._totals = RunningTotals(last.late_rows)
+        self.status = replace(self.status, late_rows=last.late_rows)
 
     @property
     def is_stopping(self) -> bool:
@@ -264,7 +271,10 @@ class JobRunner(threading.Thread):
             self._log.info("starting again: %s", cause.message)
         return learned
 
-    def _report(self, phase: Any, queries: tuple[QueryStatus, ...]) -> None:
+    def _report(self, phase: Any, reports: tuple[QueryStatus, ...]) -> None:
+        queries = tuple(map(self._totals.added, reports))
+        if self._totals.counts != self.status.late_rows:
+            self.status = replace(self.status, late_rows=self._totals.counts)
         if phase != self.status.phase:
             self._become(phase, queries=queries)
         else:

@@ -4,7 +4,6 @@ What is not known has no sample: a zero would be an answer. The label of a job i
 Prometheus gives ``job`` to what it scrapes.
 """
 
-import datetime as dt
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 from typing import Final, NamedTuple, get_args
@@ -16,6 +15,7 @@ from flareiac_spark.driver.counters import Counts
 from flareiac_spark.driver.exposition import Family, Kind, Sample
 from flareiac_spark.driver.health import Vitals, why_not_alive, why_not_ready
 from flareiac_spark.sources.record_lag import records_behind
+from flareiac_spark.utc import utc_ms
 
 
 class Metric(NamedTuple):
@@ -54,6 +54,9 @@ METRICS: Final[Mapping[str, Metric]] = {
     "flareiac_query_state_rows": Metric("gauge", "Rows of state, for a query that keeps some."),
     "flareiac_query_state_bytes": Metric("gauge", "Memory that the state takes, for such a query."),
     "flareiac_query_late_rows": Metric("gauge", "Rows later than the watermark in the last batch, dropped."),
+    "flareiac_query_late_rows_total": Metric(
+        "counter", "Rows later than the watermark since the first start of the query, dropped."
+    ),
     "flareiac_source_caught_up": Metric(
         "gauge",
         "Whether the last batch read all that the source had, for sources that say how much they have.",
@@ -164,6 +167,7 @@ def _query(query: QueryStatus, labels: dict[str, str], *, at_work: bool) -> Iter
     yield _Value("flareiac_query_state_rows", query.state_rows, labels)
     yield _Value("flareiac_query_state_bytes", query.state_bytes, labels)
     yield _Value("flareiac_query_late_rows", query.rows_dropped_by_watermark, labels)
+    yield _Value("flareiac_query_late_rows_total", query.late_rows, labels)
     for name, count in query.bad_records.items():
         yield _Value("flareiac_query_bad_records_total", count, {**labels, "input": name})
     if at_work:
@@ -188,11 +192,8 @@ def _source(source: SourceLag, labels: dict[str, str]) -> Iterator[_Value]:
 
 def _watermark(text: str | None) -> float | None:
     """Spark writes 1970 as long as there is none."""
-    try:
-        moment = dt.datetime.fromisoformat(text) if text is not None else None
-    except ValueError:
-        return None
-    return None if moment is None else moment.timestamp() or None
+    ms = utc_ms(text) if text is not None else None
+    return ms / 1000 if ms else None
 
 
 def _maintenance(counts: Counts) -> Iterator[_Value]:

@@ -48,7 +48,8 @@ class QueryWatch:
 
     def _take(self, fresh: list[Any]) -> None:
         report = BatchReport.of(fresh[-1])
-        judges = bool(report.bad_records)
+        judges, keeps_state = bool(report.bad_records), report.dropped_rows is not None
+        reports = [BatchReport.of(one) for one in fresh] if judges or keeps_state else []
         self._level_at = time.monotonic() if report.is_level else self._level_at
         self.status = replace(
             self.status,
@@ -63,7 +64,8 @@ class QueryWatch:
             state_bytes=report.state_bytes,
             rows_dropped_by_watermark=report.dropped_rows,
             input_rows=self.status.input_rows + sum(one.numInputRows() for one in fresh),
-            bad_records=self._bad_records([BatchReport.of(one) for one in fresh] if judges else []),
+            late_rows=self.status.late_rows + sum(one.dropped_rows or 0 for one in reports),
+            bad_records=self._bad_records(reports),
         )
 
     def _bad_records(self, fresh: list[BatchReport]) -> dict[str, int]:

@@ -5,7 +5,6 @@ A stream of a table has no other source than what live snapshots added, and goes
 be one of them.
 """
 
-import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Protocol
@@ -33,6 +32,7 @@ from flareiac_spark.generation.snapshot_positions import (
 from flareiac_spark.instance_lines import line
 from flareiac_spark.observation.job import JobFacts
 from flareiac_spark.start_from import CARRY_OVER, EARLIEST, LATEST, OLDEST_SNAPSHOT
+from flareiac_spark.utc import utc_text
 
 _HEALTHY: Final = ("running", "idle")
 
@@ -354,9 +354,7 @@ def _start_from(job: JobDefinition, references: References) -> str:
 
 
 def _time(at_ms: int) -> str:
-    return (
-        dt.datetime.fromtimestamp(at_ms / 1000, dt.UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    )
+    return utc_text(at_ms, timespec="seconds")
 
 
 def _sentence(text: str) -> str:

@@ -6,6 +6,7 @@ day.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from flareiac import __version__
 from flareiac.kernel.diagnostics import Diagnostic, warning
@@ -15,6 +16,12 @@ from flareiac_spark import codes
 from flareiac_spark.control import JobStatus, QueryStatus
 from flareiac_spark.definition.job_definition import Health, JobDefinition
 from flareiac_spark.observation.job import observed_facts
+from flareiac_spark.utc import utc_ms, utc_text
+
+_DAY_MS: Final = 86_400_000
+_AHEAD_MS: Final = 366 * _DAY_MS
+_AHEAD_WITH_LATE_ROWS_MS: Final = _DAY_MS
+_WATERMARK: Final = "watermark: "
 
 
 def complaints(
@@ -44,7 +51,35 @@ def complaints(
         for query in job.queries
         for text in _of_query(limits, query)
     )
-    return (*waits, *texts, *_of_records(limits, bad_records(job.queries)))
+    return (
+        *waits,
+        *texts,
+        *_of_records(limits, bad_records(job.queries)),
+        *_of_late_rows(limits, sum(query.late_rows for query in job.queries)),
+    )
+
+
+def watermark_ahead(on_disk_ms: int | None, queries: Sequence[QueryStatus], *, now: float) -> tuple[str, ...]:
+    """Why a watermark must come from a wrong time of the data: it lies far in the future. Also of a job that
+    does not run. ``on_disk_ms``: the one in its checkpoint, in ms since 1970; ``now`` in UTC seconds.
+
+    Times of the data may lie ahead for good reasons, such as departures. Then rows are not late.
+    """
+    said = [utc_ms(query.watermark) for query in queries if query.watermark is not None]
+    at = max((ms for ms in (on_disk_ms, *said) if ms is not None), default=0)
+    late = sum(query.late_rows for query in queries)
+    ahead = at - now * 1000
+    if ahead <= (_AHEAD_WITH_LATE_ROWS_MS if late else _AHEAD_MS):
+        return ()
+    dropped = f" (since its first start {_rows(late)})" if late else ""
+    time, days = utc_text(at, timespec="seconds"), f"{int(ahead // _DAY_MS):,} days"
+    text = (
+        f"{_WATERMARK}it is {time}, {days} in the future, so that every row before it is late and is dropped"
+        f"{dropped}. A time in the data was wrong, such as milliseconds that were read as seconds. A "
+        "watermark never goes back: leave such rows out before the watermark is taken, and read the rest "
+        "again with a new generation of the checkpoint"
+    )
+    return (text,)
 
 
 def bad_records(queries: Sequence[QueryStatus]) -> dict[str, int]:
@@ -82,7 +117,7 @@ def _unhealthy(request: PlanRequest, besides: Sequence[str]) -> tuple[Diagnostic
     assert isinstance(request.observed, Present)
     return tuple(
         warning(
-            codes.JOB_UNHEALTHY,
+            codes.WATERMARK_AHEAD if text.startswith(_WATERMARK) else codes.JOB_UNHEALTHY,
             f"{text[:1].upper()}{text[1:].rstrip('. ')}. See flareiac logs {request.address}.",
             address=request.address,
         )
@@ -97,6 +132,18 @@ def _of_records(limits: Health, found: Mapping[str, int]) -> Iterator[str]:
         counts = ", ".join(f"{name}: {count:,}" for name, count in sorted(found.items()) if count)
         records = "1 record" if total == 1 else f"{total:,} records"
         yield f"bad records: {records} could not be read since it started ({counts}), allowed are {allowed:,}"
+
+
+def _of_late_rows(limits: Health, late: int) -> Iterator[str]:
+    if limits.max_late_rows is not None and late > limits.max_late_rows:
+        yield (
+            f"late: {_rows(late)} came after the watermark had passed them and were dropped, allowed are "
+            f"{limits.max_late_rows:,}"
+        )
+
+
+def _rows(number: int) -> str:
+    return "1 row" if number == 1 else f"{number:,} rows"
 
 
 def _of_query(limits: Health, query: QueryStatus) -> Iterator[str]:

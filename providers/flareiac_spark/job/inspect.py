@@ -2,7 +2,7 @@
 reading only.
 """
 
-import datetime as dt
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -19,13 +19,14 @@ from flareiac_spark.control import JobStatus, QueryStatus, Status
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import KnownJob, recorded_identity
 from flareiac_spark.engine.application import Applications, complaints_beside, read_desired, read_status
-from flareiac_spark.job.health import bad_records, complaints
+from flareiac_spark.job.health import bad_records, complaints, watermark_ahead
 from flareiac_spark.job.query_folders import query_folders
 from flareiac_spark.job.read import last_error
 from flareiac_spark.sources.findings_text import lag_text
 from flareiac_spark.sources.on_disk import kind_of
 from flareiac_spark.sources.source import offsets_of
 from flareiac_spark.storage import Place
+from flareiac_spark.utc import utc_ms, utc_text
 
 
 def inspect_job(
@@ -49,15 +50,14 @@ def inspect_job(
         batch=kept.batch,
         last_commit=kept.last_commit,
         lag=_lag(reports, kept.files_waiting),
-        watermark=kept.watermark,
+        watermark=None if kept.watermark_ms is None else utc_text(kept.watermark_ms),
         failures=job.failures if job else 0,
         last_error=last_error(job),
         health=(
-            *_health(definition, job, status, silent),
-            *(complaints_beside(status, name) if status else ()),
-        )
-        if lives is not Liveness.GONE
-        else (),
+            *(_health(definition, job, status, silent) if lives is not Liveness.GONE else ()),
+            *(complaints_beside(status, name) if status and lives is not Liveness.GONE else ()),
+            *watermark_ahead(kept.watermark_ms, reports, now=time.time()),
+        ),
         log=str(control.log_place(name)),
     )
     return _measured(found, reports) if reports else found
@@ -85,13 +85,19 @@ def _measured(found: RunStatus, reports: Sequence[QueryStatus]) -> RunStatus:
         last_commit=max(commits, default=found.last_commit),
         input_rows_per_second=first.input_rows_per_second,
         processed_rows_per_second=first.processed_rows_per_second,
-        watermark=first.watermark or found.watermark,
+        watermark=_shown(first.watermark) or found.watermark,
         state_rows=first.state_rows,
         bad_records=bad_records(reports),
+        late_rows=sum(query.late_rows for query in reports),
         queries={
             query.output: QueryRun(id=query.id, run_id=query.run_id, batch=query.batch) for query in reports
         },
     )
+
+
+def _shown(watermark: str | None) -> str | None:
+    """None where there is no watermark yet, for which Spark writes 1970."""
+    return None if watermark is None or utc_ms(watermark) == 0 else watermark
 
 
 def _phase(job: JobStatus | None, lives: Liveness, state: str | None) -> str:
@@ -138,7 +144,7 @@ class Kept:
 
     batch: int | None = None
     last_commit: float | None = None
-    watermark: str | None = None
+    watermark_ms: int | None = None
     files_waiting: int | None = None
 
 
@@ -170,7 +176,7 @@ def _kept_in(folder: Place, job: JobDefinition, project: Project) -> Kept | None
             last_commit=None
             if on_disk.committed is None
             else (folder / "commits" / str(on_disk.committed)).stat().st_mtime,
-            watermark=_time(on_disk.watermark_ms),
+            watermark_ms=on_disk.watermark_ms or None,
             files_waiting=_files_waiting(folder, on_disk, job, project),
         )
     except (Damaged, OSError):
@@ -186,14 +192,3 @@ def _files_waiting(
     if len(declared) != 1 or len(sources) != 1:
         return None
     return declared[0].waiting(folder, sources[0], project)
-
-
-def _time(milliseconds: int | None) -> str | None:
-    """As Spark reports a watermark; None before there is one."""
-    if not milliseconds:
-        return None
-    return (
-        dt.datetime.fromtimestamp(milliseconds / 1000, dt.UTC)
-        .isoformat(timespec="milliseconds")
-        .replace("+00:00", "Z")
-    )

@@ -2,6 +2,7 @@
 files, by reading only.
 """
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -49,7 +50,7 @@ from flareiac_spark.engine.application import (
 )
 from flareiac_spark.engine.other_jobs import RestartedJobs, restarted_jobs
 from flareiac_spark.job.brokers import of_each
-from flareiac_spark.job.health import complaints
+from flareiac_spark.job.health import complaints, watermark_ahead
 from flareiac_spark.job.query_folders import query_folders
 from flareiac_spark.job.reach import ReachReader
 from flareiac_spark.job.schemas import SchemaReader
@@ -110,19 +111,21 @@ def read_job(request: ReadRequest, applications: Applications, readers: Readers)
         attributes={**attributes, "stopped": True} if by_hand else attributes,
         identity=request.recorded.identity,
         facts=facts,
-        unhealthy=(*unwell, *seen.impaired, *seen.unread, *reach_complaints(facts.reach)),
+        unhealthy=(*unwell, *seen.ahead, *seen.impaired, *seen.unread, *reach_complaints(facts.reach)),
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Seen:
-    """``unread``: files whose new content no query reads, in words. ``waiting``: why the application has no
-    executors. ``impaired``: what else its application cannot do; only the first of its jobs reports that.
+    """``unread``: files whose new content no query reads, ``ahead``: why a watermark must be wrong, both in
+    words. ``waiting``: why the application has no executors. ``impaired``: what else its application cannot
+    do; only the first of its jobs reports that.
     """
 
     facts: JobFacts
     status: JobStatus | None
     unread: tuple[str, ...]
+    ahead: tuple[str, ...] = ()
     waiting: str = ""
     impaired: tuple[str, ...] = ()
 
@@ -157,13 +160,16 @@ def _seen(request: ReadRequest, job: JobDefinition, applications: Applications, 
         facts = _with_entry(facts, wanted)
         if declared is not None and _is_given(declared, facts.spec, request.references, project):
             facts = replace(facts, given_generation=declared.generation)
+    said = status.jobs.get(known.name_in(desired)) if status is not None else None
+    watermarks = [found.watermark_ms or 0 for found in on_disk.values() if found is not None]
+    ahead = watermark_ahead(max(watermarks, default=0), said.queries if said else (), now=time.time())
     if status is None:
-        return _Seen(facts=facts, status=None, unread=tuple(unread))
-    said = status.jobs.get(known.name_in(desired))
+        return _Seen(facts=facts, status=None, unread=tuple(unread), ahead=ahead)
     return _Seen(
         facts=_with_status(facts, status, said),
         status=said,
         unread=tuple(unread),
+        ahead=ahead,
         waiting=(said.waiting if said is not None else "") or status.application.waiting,
         impaired=complaints_beside(status, known.name_in(desired)),
     )

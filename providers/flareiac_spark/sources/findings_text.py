@@ -1,6 +1,5 @@
 """What was found of the records that an input has yet to read, in words. Pure."""
 
-import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
@@ -20,6 +19,7 @@ from flareiac_spark.sources.findings import (
     TopicsAdded,
     Unknown,
 )
+from flareiac_spark.utc import utc_text
 
 _SHOWN: Final = 3
 _UNITS: Final = ((24 * 3_600_000, "d"), (3_600_000, "h"), (60_000, "min"), (1000, "s"))
@@ -123,14 +123,7 @@ def lag_text(offsets: int) -> str:
 
 def time_text(at_ms: int) -> str:
     """A moment, as in other plans."""
-    try:
-        return (
-            dt.datetime.fromtimestamp(at_ms / 1000, dt.UTC)
-            .isoformat(timespec="seconds")
-            .replace("+00:00", "Z")
-        )
-    except (ValueError, OverflowError, OSError):
-        return f"{at_ms} ms since 1970"
+    return utc_text(at_ms, timespec="seconds")
 
 
 def span_text(span_ms: int) -> str:

@@ -427,7 +427,7 @@ def test_the_driver_loads_its_own_rooms_and_a_small_part_of_the_contract() -> No
         *("flareiac.sdk.plug_ins", "flareiac.sdk.references", "flareiac.sdk.secrets"),
         *("flareiac.sdk.table_tasks", "flareiac.sdk.name_patterns"),
         *("flareiac_spark.checkpoint_log", "flareiac_spark.sources", "flareiac_spark.storage"),
-        *("flareiac_spark.listen_address", "flareiac_spark.masters"),
+        *("flareiac_spark.listen_address", "flareiac_spark.masters", "flareiac_spark.utc"),
         *(
             f"flareiac_spark.storage.{name}"
             for name in (

@@ -1,5 +1,6 @@
 """How it is told that a job is unhealthy."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,8 @@ from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.results import Present
 from flareiac_spark.control import JobStatus, QueryStatus
 from flareiac_spark.definition.job_definition import JobDefinition
-from flareiac_spark.job.health import complaints, warnings
+from flareiac_spark.job.health import complaints, warnings, watermark_ahead
+from flareiac_spark.utc import utc_text
 from tests.spark.declared import LAKE, STATEFUL, loaded
 
 
@@ -53,3 +55,38 @@ def test_a_job_with_more_bad_records_than_allowed_is_unhealthy(
     )
     status = JobStatus(phase="running", digest="d", nonce=0, since=0.0, queries=queries)
     assert complaints(job, status, silent="") == said
+
+
+NOW = 1_767_225_600.0
+DAY_MS = 86_400_000
+
+
+@pytest.mark.parametrize(
+    ("days", "late", "said"),
+    [
+        (20_000_000, 0, True),
+        (367, 0, True),
+        (365, 0, False),
+        (2, 3, True),
+        (2, 0, False),
+        (0.5, 3, False),
+        (-10, 3, False),
+    ],
+)
+@pytest.mark.parametrize("running", [False, True])
+def test_a_watermark_far_ahead_is_said(days: float, late: int, said: bool, running: bool) -> None:
+    at = int(NOW * 1000 + days * DAY_MS)
+    query = QueryStatus(output="a", id="q", run_id="r", watermark=utc_text(at), late_rows=late)
+    if not running and late:
+        query = replace(query, watermark=None)
+    found = watermark_ahead(None if running else at, (query,), now=NOW)
+    assert (len(found), all(utc_text(at, timespec="seconds") in text for text in found)) == (said, True)
+
+
+def test_a_job_with_more_late_rows_than_allowed_is_unhealthy(tmp_path: Path) -> None:
+    hcl = STATEFUL.replace("checkpoint =", "health = { max_late_rows = 2 }\n  checkpoint =")
+    job = JobDefinition.of(loaded(LAKE + hcl, tmp_path).attributes())
+    for late, unwell in ((2, 0), (3, 1)):
+        query = QueryStatus(output="a", id="q", run_id="r", late_rows=late)
+        status = JobStatus(phase="running", digest="d", nonce=0, since=0.0, queries=(query,))
+        assert len(complaints(job, status, silent="")) == unwell

@@ -5,7 +5,6 @@ Spark says nothing. A file of a batch that is still to be committed is read agai
 """
 
 import bisect
-import datetime as dt
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
@@ -15,6 +14,7 @@ from flareiac_spark.checkpoint_log import Damaged
 from flareiac_spark.sources.files.batches_read import Reading, readings
 from flareiac_spark.sources.files.notes import NotedFile, local_path, noted_files
 from flareiac_spark.storage import Place
+from flareiac_spark.utc import utc_text
 
 NEWEST: Final = 100_000
 """Files that are looked at, the newest ones of each source: one question to the file system each."""
@@ -65,7 +65,7 @@ def unread(checkpoints: Iterable[Place]) -> tuple[str, ...]:
         )
     if meanwhile:
         first, noted = next(iter(meanwhile.items()))
-        time = dt.datetime.fromtimestamp(noted // 1000, dt.UTC).isoformat().replace("+00:00", "Z")
+        time = utc_text(noted, timespec="seconds")
         texts.append(
             f"overwritten while its batch was under way: {_some(list(meanwhile))}{among}. Which of its "
             "contents was read is not known: compare its rows with those in the table. Where they are "
