@@ -5,12 +5,12 @@
 #   bash examples/cdc/run.sh [DIRECTORY]
 #
 # Needs Python 3.11 (and root or sudo where Java or Maven have to be installed). Everything it makes is in DIRECTORY (examples/cdc/work).
-# FLAREIAC_VENV is a virtual environment that has flareiac[spark] installed, to be used as it is.
+# FLAREIAC_VENV is a virtual environment that has flareiac[spark] and requirements.txt installed, to be used as it is.
 set -euo pipefail
 example=$(cd "$(dirname "$0")" && pwd)
 source "$example/../../tests/setup/machine.sh"
 source "$example/../../tests/setup/story.sh"
-begin_story "$example" "${1:-$example/work}"
+begin_spark "$example" "${1:-$example/work}"
 
 change() { run python "$example/source.py" "$FLAREIAC_VAR_bootstrap_servers" "$FLAREIAC_VAR_registry" "$@"; }
 verify() { run python "$example/verify.py" . "$@" --wait 240; }

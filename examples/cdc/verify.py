@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from examples.cdc.source import PARTS, rows_after
-from examples.quickstart.tables import open_table
+from examples.lake import Lake
 
 
 def main() -> None:
@@ -59,7 +59,7 @@ def compare(options: argparse.Namespace) -> list[str]:
 
 
 def _read(project: Path, name: str) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = open_table(project, name).scan().to_arrow().to_pylist()
+    rows: list[dict[str, Any]] = Lake(project).load_table(f"demo.{name}").scan().to_arrow().to_pylist()
     return rows
 
 

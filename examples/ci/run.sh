@@ -6,12 +6,13 @@
 #   bash examples/ci/run.sh [DIRECTORY]
 #
 # Needs Python 3.11, git (and root or sudo where Java or PostgreSQL have to be installed). Everything it makes is in DIRECTORY
-# (examples/ci/work). FLIGHTS is how many flights there are, FLIGHTS_PACE the seconds between two files of them. FLAREIAC_VENV is a virtual environment that has flareiac[spark,dev] installed, to be used as it is.
+# (examples/ci/work). FLIGHTS is how many flights there are, FLIGHTS_PACE the seconds between two files of them. FLAREIAC_VENV is a
+# virtual environment that has flareiac[spark] and requirements.txt installed, to be used as it is.
 set -euo pipefail
 example=$(cd "$(dirname "$0")" && pwd)
 source "$example/../../tests/setup/machine.sh"
 source "$example/../../tests/setup/story.sh"
-begin_story "$example" "${1:-$example/work}" spark,dev
+begin_spark "$example" "${1:-$example/work}"
 command -v git >/dev/null || apt_install git
 
 github() { python -m examples.ci.runner github "$@"; }

@@ -10,7 +10,7 @@ set -euo pipefail
 example=$(cd "$(dirname "$0")" && pwd)
 source "$example/../../tests/setup/machine.sh"
 source "$example/../../tests/setup/story.sh"
-begin_story "$example" "${1:-$example/work}"
+begin_spark "$example" "${1:-$example/work}"
 produce() { run python "$example/produce.py" "$FLAREIAC_VAR_bootstrap_servers" "$@"; }
 verify() { run python "$example/verify.py" . "$FLAREIAC_VAR_bootstrap_servers" --wait 300 "$@"; }
 driver_gone() { ! is_driver "$(driver_pid)"; }

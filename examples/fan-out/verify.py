@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from examples.quickstart.tables import open_table
+from examples.lake import Lake
 from tests.support.kafka_topics import Topics
 
 ALERTS = "alerts"
@@ -69,7 +69,7 @@ def show(project: Path, topics: Topics) -> None:
 
 def ids(project: Path, name: str) -> Counter[int]:
     """The orders of a table."""
-    rows = open_table(project, name).scan(selected_fields=("order_id",)).to_arrow()
+    rows = Lake(project).load_table(f"demo.{name}").scan(selected_fields=("order_id",)).to_arrow()
     return Counter(rows.column("order_id").to_pylist())
 
 
@@ -80,7 +80,7 @@ def alerts(topics: Topics) -> Counter[int]:
 
 def unreadable(project: Path) -> Counter[tuple[str, int, int]]:
     """The places of the records in quarantine."""
-    rows = open_table(project, "unreadable").scan().to_arrow().to_pylist()
+    rows = Lake(project).load_table("demo.unreadable").scan().to_arrow().to_pylist()
     return Counter((row["topic"], row["partition"], row["offset"]) for row in rows)
 
 

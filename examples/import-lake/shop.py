@@ -4,11 +4,12 @@ import sys
 from pathlib import Path
 
 import pyarrow as pa
-from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.partitioning import PartitionField, PartitionSpec
 from pyiceberg.schema import Schema
 from pyiceberg.transforms import DayTransform
 from pyiceberg.types import DecimalType, LongType, NestedField, StringType, TimestamptzType
+
+from examples.lake import Lake
 
 ORDERS = Schema(
     NestedField(1, "order_id", LongType(), required=True, doc="given by the shop"),
@@ -20,9 +21,7 @@ BY_DAY = PartitionSpec(PartitionField(2, 1000, DayTransform(), "ts_day"))
 
 
 def main(root: Path) -> None:
-    (root / "lake" / "warehouse").mkdir(parents=True)
-    lake = (root / "lake").resolve()
-    catalog = SqlCatalog("lake", uri=f"sqlite:///{lake}/catalog.db", warehouse=f"file://{lake}/warehouse")
+    catalog = Lake(root)
     catalog.create_namespace("sales")
     catalog.create_table("sales.orders", ORDERS, partition_spec=BY_DAY, properties={"comment": "every order"})
     catalog.create_table(
@@ -35,7 +34,6 @@ def main(root: Path) -> None:
     )
     catalog.load_table("sales.customers").append(pa.table({"id": [1, 2], "name": ["Ada", "Grace"]}))
     print("another tool made sales.customers, sales.notes and sales.orders")
-    catalog.close()
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from examples.quickstart.tables import open_table
+from examples.lake import Lake
 
 
 def main() -> None:
@@ -38,15 +38,15 @@ def main() -> None:
 
 def count(project: Path, name: str) -> int:
     """The rows of a table, as its last snapshot counts them; 0 before the first one."""
-    snapshot = open_table(project, name).current_snapshot()
+    snapshot = Lake(project).load_table(f"demo.{name}").current_snapshot()
     return int(snapshot.summary["total-records"] or 0) if snapshot and snapshot.summary else 0
 
 
 def compare(project: Path, flights: int, bad: int) -> list[str]:
     """What is wrong with the tables."""
-    rows = open_table(project, "flights").scan(selected_fields=("flight_id",)).to_arrow()
+    rows = Lake(project).load_table("demo.flights").scan(selected_fields=("flight_id",)).to_arrow()
     seen = Counter(rows.column("flight_id").to_pylist())
-    unreadable = open_table(project, "unreadable").scan().to_arrow().to_pylist()
+    unreadable = Lake(project).load_table("demo.unreadable").scan().to_arrow().to_pylist()
     places = Counter((row["topic"], row["partition"], row["offset"]) for row in unreadable)
     print(f"flights:    {seen.total():>7,} rows, {len(seen):,} distinct flights of {flights:,}")
     print(f"unreadable: {len(unreadable):>7,} rows, {len(places):,} distinct records of {bad:,}")

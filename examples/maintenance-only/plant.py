@@ -4,17 +4,14 @@ import sys
 from pathlib import Path
 
 import pyarrow as pa
-from pyiceberg.catalog.sql import SqlCatalog
+
+from examples.lake import Lake
 
 NAME = "plant.measurements"
 
 
 def main(root: Path, verb: str, count: int) -> None:
-    lake = (root / "lake").resolve()
-    (lake / "warehouse").mkdir(parents=True, exist_ok=True)
-    catalog = SqlCatalog(
-        "lake", uri=f"sqlite:///{lake}/catalog.db?timeout=15", warehouse=f"file://{lake}/warehouse"
-    )
+    catalog = Lake(root)
     if verb == "make":
         catalog.create_namespace("plant")
         catalog.create_table(NAME, pa.schema([("sensor", pa.int64()), ("value", pa.float64())]))
@@ -23,7 +20,6 @@ def main(root: Path, verb: str, count: int) -> None:
         table.append(pa.table({"sensor": [number, number + 1], "value": [0.5, 1.5]}))
     files = len(list(table.scan().plan_files()))
     print(f"{table.scan().to_arrow().num_rows} rows in {files} files, {len(table.snapshots())} snapshots")
-    catalog.close()
 
 
 if __name__ == "__main__":

@@ -8,15 +8,9 @@ from collections import Counter
 from pathlib import Path
 
 import pyarrow as pa
-from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.table import Table
 
-
-def opened(root: Path) -> Table:
-    lake = (root / "lake").resolve()
-    return SqlCatalog(
-        "lake", uri=f"sqlite:///{lake}/catalog.db", warehouse=f"file://{lake}/warehouse"
-    ).load_table("web.visits")
+from examples.lake import Lake
 
 
 def write(table: Table, day: dt.date) -> None:
@@ -47,7 +41,7 @@ def files(table: Table) -> None:
 
 
 if __name__ == "__main__":
-    table = opened(Path(sys.argv[1]))
+    table = Lake(Path(sys.argv[1])).load_table("web.visits")
     if sys.argv[2] == "write":
         write(table, dt.date.fromisoformat(sys.argv[3]))
     else:

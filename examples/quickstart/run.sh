@@ -10,7 +10,7 @@ set -euo pipefail
 example=$(cd "$(dirname "$0")" && pwd)
 source "$example/../../tests/setup/machine.sh"
 source "$example/../../tests/setup/story.sh"
-begin_story "$example" "${1:-$example/work}"
+begin_spark "$example" "${1:-$example/work}"
 
 step "1. Real data: a feeder lands the airlines, and the flights of 2013 as one file a day"
 begin_flights

@@ -6,16 +6,16 @@ python tamper.py PROJECT TABLE KEY VALUE
 import sys
 from pathlib import Path
 
-from examples.quickstart.tables import open_table
+from pyiceberg.exceptions import CommitFailedException
+
+from examples.lake import Lake
 
 
 def main(project: str, name: str, key: str, value: str) -> None:
     """Sets the property; a running stream that commits at the same moment makes it try again."""
-    from pyiceberg.exceptions import CommitFailedException
-
     for attempt in range(20):
         try:
-            with open_table(Path(project), name).transaction() as transaction:
+            with Lake(Path(project)).load_table(f"demo.{name}").transaction() as transaction:
                 transaction.set_properties({key: value})
         except CommitFailedException:
             if attempt == 19:

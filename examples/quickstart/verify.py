@@ -16,8 +16,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from examples.lake import Lake
 from examples.quickstart.source import Flight, read_airlines, read_flights
-from examples.quickstart.tables import open_table
 
 _DELAY: dict[str, Callable[[list[int]], int]] = {"sum": sum, "max": max}
 
@@ -92,7 +92,7 @@ def wait_for(project: Path, expected: Expected, deadline: float) -> None:
 
 def row_count(project: Path, name: str) -> int:
     """The rows of a table that only grows, as its last snapshot counts them; 0 before the first one."""
-    snapshot = open_table(project, name).current_snapshot()
+    snapshot = Lake(project).load_table(f"demo.{name}").current_snapshot()
     return int(snapshot.summary["total-records"] or 0) if snapshot and snapshot.summary else 0
 
 
@@ -175,7 +175,7 @@ def _hour(flight: Flight) -> datetime:
 
 def _read(project: Path, name: str, *columns: str) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = (
-        open_table(project, name).scan(selected_fields=columns).to_arrow().to_pylist()
+        Lake(project).load_table(f"demo.{name}").scan(selected_fields=columns).to_arrow().to_pylist()
     )
     return rows
 

@@ -7,7 +7,7 @@
 #
 # Needs Python 3.11 (and root or sudo where Java, Maven or PostgreSQL have to be installed). Everything it makes is in DIRECTORY
 # (examples/team/work). FLIGHTS is how many flights there are, in three portions. FLAREIAC_VENV is a virtual environment that has
-# flareiac[spark,dev] installed, to be used as it is.
+# flareiac[spark] and requirements.txt installed, to be used as it is.
 set -euo pipefail
 example=$(cd "$(dirname "$0")" && pwd)
 source "$example/../../tests/setup/machine.sh"
@@ -65,7 +65,7 @@ arrive() { # arrive FIRST LAST: these flights
 }
 verify() { as_writer run python "$repository/examples/ci/flights.py" verify "$archive" "$1" 600 "${@:2}"; }
 
-begin_story "$example" "${1:-$example/work}" spark,dev
+begin_spark "$example" "${1:-$example/work}"
 all=${FLIGHTS:-336776}
 third=$((all / 3)) two_thirds=$((all / 3 * 2))
 runtime=s3://company-flareiac/runtime/default

@@ -7,15 +7,13 @@ import time
 from pathlib import Path
 from typing import Any
 
-from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.table import Table
+
+from examples.lake import Lake
 
 
 def opened(root: Path) -> Table:
-    lake = (root / "lake").resolve()
-    return SqlCatalog(
-        "lake", uri=f"sqlite:///{lake}/catalog.db?timeout=15", warehouse=f"file://{lake}/warehouse"
-    ).load_table("sales.orders")
+    return Lake(root).load_table("sales.orders")
 
 
 def rows(table: Table, branch: str) -> list[dict[str, Any]]:

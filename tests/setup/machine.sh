@@ -1,4 +1,4 @@
-# Sourced by tests/run.sh and examples/quickstart/run.sh: what a bare machine needs. Everything that is installed is said first.
+# Sourced by tests/run.sh and by the examples: what a bare machine needs. Everything that is installed is said first.
 
 say() { printf '\n== %s\n' "$*"; }
 
@@ -51,8 +51,31 @@ make_venv() {
   "$python" -m venv "$directory"
 }
 
-# install_project DIRECTORY EXTRAS: the project, editable; skipped when pyproject.toml has not changed since.
-install_project() {
+# user_environment DIRECTORY [REQUIREMENTS]: a virtual environment as a user makes it: the wheel of this tree with the extra "spark", and a file
+# of requirements. It is made once at a time and used again while neither tree nor requirements change. The working directory is the repository.
+user_environment() {
+  local directory=$1 requirements=${2:-}
+  # The lock is beside the environment itself, of which several names may be links.
+  directory=$(readlink -m "$directory")
+  mkdir -p "${directory%/*}"
+  (
+    flock 9
+    make_venv "$(find_python)" "$directory"
+    install_wheel "$directory" "$requirements"
+  ) 9>"$directory.lock"
+}
+
+install_wheel() {
+  local directory=$1 requirements=$2 stamp
+  stamp="wheel $(cat pyproject.toml ${requirements:+"$requirements"} | cksum) $(find flareiac providers state README.md -type f ! -name '*.pyc' -exec cksum {} + | sort | cksum)"
+  if [ "$(cat "$directory/flareiac-installed" 2>/dev/null)" = "$stamp" ]; then return; fi
+  say "Installing the wheel of '.[spark]'${requirements:+ and $requirements} into $directory"
+  "$directory/bin/python" -m pip install -q --disable-pip-version-check --progress-bar off "$PWD[spark]" ${requirements:+-r "$requirements"}
+  echo "$stamp" >"$directory/flareiac-installed"
+}
+
+# install_editable DIRECTORY EXTRAS: the project for its developers; skipped when pyproject.toml has not changed since.
+install_editable() {
   local directory=$1 extras=$2 stamp
   stamp="$extras $(cksum <pyproject.toml) $PWD"
   if [ "$(cat "$directory/flareiac-installed" 2>/dev/null)" = "$stamp" ]; then return; fi

@@ -91,24 +91,37 @@ end_story() {
   exit "$code"
 }
 
-# begin_story EXAMPLE WORK [EXTRAS]: a virtual environment with flareiac (FLAREIAC_VENV, or one below WORK, with EXTRAS) and a Java are on PATH,
-# and a fresh copy of the example's project is the working directory. Sets $work, $project and $control, which is the engine's runtime_location.
+# begin_story EXAMPLE WORK: a virtual environment is on PATH (FLAREIAC_VENV, or one below WORK with the wheel of this tree and what the example's
+# requirements.txt names), and a fresh copy of the example's project is the working directory. Sets $work, $project and $control, which is the
+# engine's runtime_location.
 begin_story() {
   local venv=${FLAREIAC_VENV:-}
   repository=$(cd "$1/../.." && pwd)
+  # Only what a story made is removed by the next one.
+  if [ -e "$2/project" ] && [ ! -e "$2/made-by-flareiac-example" ]; then
+    echo "error: $2/project is there already, and no example made it. Name another directory." >&2
+    exit 64
+  fi
   mkdir -p "$2"
   work=$(cd "$2" && pwd)
+  touch "$work/made-by-flareiac-example"
   project=$work/project
   control=$project/runtime
   cd "$repository"
   exec </dev/null
   if [ -z "$venv" ]; then
     venv=$work/venv
-    make_venv "$(find_python)" "$venv"
-    install_project "$venv" "${3:-spark}"
+    if [ -f "$1/requirements.txt" ]; then requirements=$1/requirements.txt; else requirements=; fi
+    user_environment "$venv" "$requirements"
   fi
   export PATH="$venv/bin:$PATH"
-  ensure_java python
+  # What the scripts of the examples import from this tree: not the program, which is the one that is installed.
+  rm -rf "$work/beside"
+  mkdir -p "$work/beside"
+  ln -s "$repository/examples" "$repository/tests" "$work/beside"
+  export PYTHONPATH=$work/beside
+  cd "$work"
+  echo "flareiac: $(python -c 'import flareiac; print(flareiac.__path__[0])')"
   trap end_story EXIT
   trap 'exit 130' INT TERM
   stop_all # what an earlier story may have left
@@ -117,12 +130,17 @@ begin_story() {
   cp "$1"/project/*.flare.hcl "$project"
   cd "$project"
 }
+# begin_spark EXAMPLE WORK: a story that needs Java, too.
+begin_spark() {
+  begin_story "$@"
+  ensure_java python
+}
 
 # begin_kafka: a broker and a registry run beside the story, with their files in $kafka and their addresses in variables of flareiac.
 begin_kafka() {
   ensure_maven
   kafka=$work/kafka
-  export PYTHONPATH=$repository FLAREIAC_VAR_bootstrap_servers FLAREIAC_VAR_registry
+  export FLAREIAC_VAR_bootstrap_servers FLAREIAC_VAR_registry
   rm -rf "$kafka"
   mkdir -p "$kafka"
   python "$repository/examples/kafka/broker.py" "$kafka" >"$kafka.log" 2>&1 &
@@ -135,7 +153,6 @@ begin_kafka() {
 # credentials that only read, as_writer those that write ($writer has them for what runs beside the story).
 begin_lake() {
   ensure_postgres
-  export PYTHONPATH=$repository
   rm -rf "$work/servers"
   mkdir -p "$work/servers"
   python "$repository/examples/ci/servers.py" "$work/servers" >"$work/servers.log" 2>&1 &

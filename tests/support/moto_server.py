@@ -9,7 +9,6 @@ from functools import cache
 from typing import Any, Final
 
 import boto3
-import pytest
 
 KEYS: Final[Mapping[str, str]] = {
     "AWS_ACCESS_KEY_ID": "testing",
@@ -61,6 +60,8 @@ def _guard_versions() -> None:
 @contextmanager
 def aws_keys() -> Iterator[None]:
     """Keys in the environment, and no files of whoever runs the tests."""
+    import pytest  # the examples start this server where no pytest is
+
     with pytest.MonkeyPatch.context() as patch:
         for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL"):
             patch.delenv(name, raising=False)

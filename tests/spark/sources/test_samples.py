@@ -18,7 +18,8 @@ from flareiac_spark.sources.samples import (
     ValuesWithoutHeader,
     judged,
 )
-from tests.support.avro_values import encoded, schemas
+from tests.support.avro_schemas import schemas
+from tests.support.avro_values import encoded
 
 COLUMNS = (
     SpecColumn(name="id", type="long"),

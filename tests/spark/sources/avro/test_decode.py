@@ -18,7 +18,7 @@ from flareiac_spark.sources.avro.spelling import spelled
 from flareiac_spark.sources.avro.types import Record, parse
 from flareiac_spark.sources.decoding import ERROR, ONCE
 from flareiac_spark.sources.resolved import SpecColumn
-from tests.support import avro_values
+from tests.support.avro_schemas import schemas
 from tests.support.avro_values import Json, encoded, framed
 from tests.support.kafka_connector import connector_jars
 from tests.support.spark_session import spark_session
@@ -218,7 +218,7 @@ def test_no_column_of_the_value_is_needed(spark: Any) -> None:
     ]
 
 
-@given(schema=avro_values.schemas())
+@given(schema=schemas())
 @settings(max_examples=12)
 def test_spark_reads_what_fastavro_has_written(spark: Any, schema: Json) -> None:
     tree = parse(json.dumps(schema))

@@ -23,7 +23,7 @@ from flareiac_spark.sources.avro.spelling import spelled
 from flareiac_spark.sources.avro.texts import clause, way_to_read
 from flareiac_spark.sources.avro.types import NotAvro, Record, parse
 from flareiac_spark.sources.resolved import SpecColumn
-from tests.support.avro_values import schemas
+from tests.support.avro_schemas import schemas
 
 
 def record(*fields: dict[str, Any], name: str = "R") -> str:
