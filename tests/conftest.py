@@ -44,10 +44,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """
     with_jvm = {item.path for item in items if item.get_closest_marker("jvm")}
     items.sort(key=lambda item: item.path not in with_jvm)
-    if not config.getoption("--slow"):
-        for item in items:
-            if item.get_closest_marker("slow"):
-                item.add_marker(pytest.mark.skip(reason="takes minutes; --slow runs it"))
+    if config.getoption("--slow"):
+        return
+    for item in items:
+        if item.get_closest_marker("slow"):
+            item.add_marker(pytest.mark.skip(reason="takes minutes; --slow runs it"))
+        if marker := item.get_closest_marker("example"):
+            _leave_to_others(item, *marker.args)
+
+
+def _leave_to_others(item: pytest.Item, example: str) -> None:
+    """Examples are played in turns."""
+    from tests.examples.turns import turns
+
+    if example not in turns().played:
+        item.add_marker(pytest.mark.skip(reason=f"--slow plays all {turns()}"))
 
 
 @pytest.fixture(autouse=True, scope="module")

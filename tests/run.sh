@@ -52,6 +52,7 @@ mypy
 lint-imports
 
 say "Tests"
+echo "Beside the quickstart, and without -slow: $(python -m tests.examples.turns)."
 if [ "$fast" = yes ]; then
   exec pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not jvm" ${arguments[@]+"${arguments[@]}"}
 fi

@@ -1,27 +1,32 @@
-"""Plays an example as a person does."""
+"""Plays an example as a person does: in the environment that its script makes, with the wheel of the tree."""
 
 import os
 import subprocess
 import sys
+from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-EXAMPLES: Final = Path(__file__).parents[2] / "examples"
+from tests.examples.depends import EXAMPLES, requirements_of
+
 _SECONDS: Final = 1500.0
+_OF_DEVELOPERS: Final = ("FLAREIAC_TEST_JARS", "FLAREIAC_VENV", "PYTHONPATH", "VIRTUAL_ENV")
 
 
-def played(example: str, work: Path, **settings: str) -> str:
-    """What an example prints, run in ``work`` with settings of its environment. It must come to its end."""
-    variables = {
-        "FLAREIAC_VENV": sys.prefix,
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        "NO_COLOR": "1",
-        "CI": "",
-        "PYTHONWARNINGS": "ignore",
-    }
+def played(example: str, work: Path, *, environments: Path | None, **settings: str) -> str:
+    """What an example prints, run in ``work`` with settings of its process. It must come to its end.
+
+    Stories that install the same share an environment below ``environments``: the first one makes it, as its
+    text says. With None this story makes its own.
+    """
+    venv = work / "venv"
+    if environments is not None:
+        needed = sorted(map(str, requirements_of(example)))
+        work.mkdir(parents=True, exist_ok=True)
+        venv.symlink_to(environments / f"with-{sha256(repr(needed).encode()).hexdigest()[:12]}")
     done = subprocess.run(
         ["bash", str(EXAMPLES / example / "run.sh"), str(work)],
-        env={**os.environ, **variables, **settings},
+        env={**as_user(), "NO_COLOR": "1", "CI": "", **settings},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -31,7 +36,17 @@ def played(example: str, work: Path, **settings: str) -> str:
     assert done.returncode == 0, done.stdout[-6000:]
     assert "Traceback" not in done.stdout, done.stdout
     assert "\n##### Done." in done.stdout[-500:], done.stdout[-2000:]
+    assert f"\nflareiac: {venv.resolve()}/lib/" in done.stdout, "the program is not the one of the wheel"
     return done.stdout
+
+
+def as_user() -> dict[str, str]:
+    """The variables of this process without those that lead to the environment of developers."""
+    own = Path(sys.prefix) / "bin"
+    path = [folder for folder in os.environ["PATH"].split(os.pathsep) if Path(folder) != own]
+    python = Path(sys.base_prefix) / "bin" / f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    kept = {name: value for name, value in os.environ.items() if name not in _OF_DEVELOPERS}
+    return {**kept, "PATH": os.pathsep.join(path), "FLAREIAC_PYTHON": str(python)}
 
 
 def expect(said: str, *texts: str) -> None:

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from tests.docs.tour import assert_tour
-from tests.examples.play import EXAMPLES, expect, played
+from tests.examples.depends import EXAMPLES
+from tests.examples.play import expect, played
 
-pytestmark = pytest.mark.jvm
+pytestmark = [pytest.mark.jvm, pytest.mark.example("ci")]
 
 KILLED = (
     *("apply.intent", "apply.before-result", "apply.result", "apply.before-snapshot", "apply.snapshot"),
@@ -21,10 +22,17 @@ KILLED = (
     [(20_000, 15, "1"), pytest.param(200_000, 16, "0.5", marks=pytest.mark.slow)],
 )
 def test_both_systems_plan_apply_and_watch_one_lake(
-    flights: int, carriers: int, pace: str, tmp_path: Path, java_home: Path
+    flights: int, carriers: int, pace: str, tmp_path: Path, java_home: Path, environments: Path
 ) -> None:
     work = tmp_path / "work"
-    said = played("ci", work, JAVA_HOME=str(java_home), FLIGHTS=str(flights), FLIGHTS_PACE=pace)
+    said = played(
+        "ci",
+        work,
+        environments=environments,
+        JAVA_HOME=str(java_home),
+        FLIGHTS=str(flights),
+        FLIGHTS_PACE=pace,
+    )
     exact = f"{flights:,} flights, each exactly once; {carriers} carriers with their counts"
     expect(
         said,

@@ -22,7 +22,7 @@ from examples.ci.runner.settings import APPLY_ROLE, PLAN_ROLE, REPOSITORY
 from examples.ci.runner.workflow_files import events, workflows
 from examples.ci.servers import aws
 from tests.examples.ci_repository import commit, merged
-from tests.examples.play import EXAMPLES
+from tests.examples.depends import EXAMPLES
 
 PROJECT: Final = EXAMPLES / "ci" / "project"
 

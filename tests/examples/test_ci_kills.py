@@ -12,9 +12,11 @@ from examples.ci.runner.machine import Machine
 from examples.ci.runner.settings import BUCKETS
 from examples.ci.servers import aws, prepare
 from tests.examples.ci_repository import commit, merged
-from tests.examples.play import EXAMPLES
+from tests.examples.depends import EXAMPLES
 from tests.support.moto_server import aws_keys
 from tests.support.postgres import postgres
+
+pytestmark = pytest.mark.example("ci")
 
 
 @pytest.fixture

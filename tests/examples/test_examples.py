@@ -7,9 +7,10 @@ import pytest
 from tests.examples.play import expect, played
 
 
-def test_an_existing_lake_becomes_configuration(tmp_path: Path) -> None:
+@pytest.mark.example("import-lake")
+def test_an_existing_lake_becomes_configuration(tmp_path: Path, environments: Path) -> None:
     expect(
-        played("import-lake", tmp_path / "work"),
+        played("import-lake", tmp_path / "work", environments=environments),
         "Wrote 3 imports to sales.flare.hcl",
         'partition_by   = [day("ts")]',
         "Plan: 3 to import, 0 to add, 0 to change, 0 to destroy.",
@@ -20,9 +21,10 @@ def test_an_existing_lake_becomes_configuration(tmp_path: Path) -> None:
     )
 
 
-def test_a_table_gets_another_layout_while_its_data_stays(tmp_path: Path) -> None:
+@pytest.mark.example("partition-evolution")
+def test_a_table_gets_another_layout_while_its_data_stays(tmp_path: Path, environments: Path) -> None:
     expect(
-        played("partition-evolution", tmp_path / "work"),
+        played("partition-evolution", tmp_path / "work", environments=environments),
         "1 files by ts_day",
         'partition by hour("ts") [metadata only]',
         "in one commit",
@@ -34,9 +36,10 @@ def test_a_table_gets_another_layout_while_its_data_stays(tmp_path: Path) -> Non
 
 
 @pytest.mark.jvm
-def test_tables_that_others_fill_are_kept(tmp_path: Path, java_home: Path) -> None:
+@pytest.mark.example("maintenance-only")
+def test_tables_that_others_fill_are_kept(tmp_path: Path, java_home: Path, environments: Path) -> None:
     expect(
-        played("maintenance-only", tmp_path / "work", JAVA_HOME=str(java_home)),
+        played("maintenance-only", tmp_path / "work", environments=environments, JAVA_HOME=str(java_home)),
         "24 rows in 12 files",
         "compaction: 12 small files (limit 10)",
         "Plan: 1 to import, 0 to add, 0 to change, 0 to destroy. Due: 2.",
@@ -49,9 +52,10 @@ def test_tables_that_others_fill_are_kept(tmp_path: Path, java_home: Path) -> No
 
 
 @pytest.mark.jvm
-def test_only_what_passes_is_published(tmp_path: Path, java_home: Path) -> None:
+@pytest.mark.example("write-audit-publish")
+def test_only_what_passes_is_published(tmp_path: Path, java_home: Path, environments: Path) -> None:
     expect(
-        played("write-audit-publish", tmp_path / "work", JAVA_HOME=str(java_home)),
+        played("write-audit-publish", tmp_path / "work", environments=environments, JAVA_HOME=str(java_home)),
         "main: 0 orders, audit: 2 orders",
         "published\nmain: 2 orders, audit: 2 orders",
         "not published: orders [3]",

@@ -19,7 +19,7 @@ from flareiac.sdk.validators import parse_duration
 from flareiac_spark.driver.metrics import METRICS
 from flareiac_spark.driver.monitoring import ALIVE_PATH, METRICS_PATH, READY_PATH
 from flareiac_spark.engine.schema import SCHEMA
-from tests.examples.play import EXAMPLES
+from tests.examples.depends import EXAMPLES
 
 HERE: Final = EXAMPLES / "external"
 _OF_PROMETHEUS: Final = {"up"}

@@ -5,16 +5,19 @@ from pathlib import Path
 import pytest
 
 from tests.docs.tour import assert_tour
-from tests.examples.play import EXAMPLES, expect, played
+from tests.examples.depends import EXAMPLES
+from tests.examples.play import expect, played
 
-pytestmark = pytest.mark.jvm
+pytestmark = [pytest.mark.jvm, pytest.mark.example("team")]
 
 
 @pytest.mark.parametrize("flights", [3_000, pytest.param(336_776, marks=pytest.mark.slow)])
 def test_a_team_streams_on_a_cluster_and_loses_no_flight(
-    flights: int, tmp_path: Path, java_home: Path
+    flights: int, tmp_path: Path, java_home: Path, environments: Path
 ) -> None:
-    said = played("team", tmp_path / "work", JAVA_HOME=str(java_home), FLIGHTS=str(flights))
+    said = played(
+        "team", tmp_path / "work", environments=environments, JAVA_HOME=str(java_home), FLIGHTS=str(flights)
+    )
     portions = (flights // 3, flights // 3 * 2, flights)
     exact = [f"{portion:,} flights, each exactly once" for portion in portions]
     expect(

@@ -1,6 +1,4 @@
-"""The story as a person plays it: the script itself, with the real data, in the environment that runs the
-tests.
-"""
+"""The story as a person plays it: the script itself, with the real data, in an environment that it makes."""
 
 from pathlib import Path
 
@@ -13,7 +11,7 @@ pytestmark = pytest.mark.jvm
 
 
 def test_the_script_plays_the_whole_story(tmp_path: Path, java_home: Path) -> None:
-    said = played("quickstart", tmp_path, JAVA_HOME=str(java_home), QUICKSTART_PACE="0.02")
+    said = played("quickstart", tmp_path, environments=None, JAVA_HOME=str(java_home), QUICKSTART_PACE="0.02")
     for line in (
         "FlareIaC is initialised here.",
         "Apply complete!",
