@@ -1,12 +1,20 @@
-"""What the program imports is declared in pyproject.toml, and what is declared there is used."""
+"""What is imported is declared, extra by extra, for the program and for the scripts of each example, and what
+is declared is used.
+"""
 
-import ast
 import re
+import subprocess
 import sys
 import tomllib
-from importlib.metadata import packages_distributions
+from collections.abc import Iterable
+from importlib.metadata import distribution, packages_distributions
 from pathlib import Path
 from typing import Final
+
+import pytest
+from packaging.requirements import Requirement
+
+from tests.examples.depends import imported, requirements_of, scripts_of, with_a_story
 
 ROOT: Final = Path(__file__).parents[2]
 OWN: Final = {
@@ -21,17 +29,45 @@ READ_AS_A_FILE: Final = {"python-hcl2"}
 """The grammar is read from this package; nothing of it is imported."""
 BROUGHT_BY_SPARK: Final = {"py4j"}
 """The bridge to the JVM is of one version with the Spark that it comes with."""
+PYPROJECT: Final = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+EXTRAS: Final = PYPROJECT["project"]["optional-dependencies"]
+BASE: Final = tuple(map(Requirement, PYPROJECT["project"]["dependencies"]))
+SPARK: Final = (*BASE, *map(Requirement, EXTRAS["spark"]))
+PROGRAM: Final = tuple(
+    path for top in ("flareiac", "providers", "state") for path in sorted((ROOT / top).rglob("*.py"))
+)
+
+# Imports each module of standard input, with the names that are taken from it, and prints why it cannot. The
+# first line lists the modules that are not there for whoever has installed what is declared.
+_IMPORTING: Final = """
+import importlib, sys
+
+hidden = frozenset(sys.stdin.readline().split())
+
+class Hiding:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in hidden:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Hiding())
+for line in sys.stdin:
+    module, *names = line.split()
+    try:
+        loaded = importlib.import_module(module)
+        for name in names:
+            hasattr(loaded, name) or importlib.import_module(f"{module}.{name}")
+    except ImportError as error:
+        print(f"{module}: {error}")
+"""
+
+
+def _declared() -> set[str]:
+    return {_normal(requirement.name) for requirement in SPARK}
 
 
 def _imported() -> set[str]:
     """The distributions whose modules the program imports."""
-    modules = set()
-    for path in (path for top in ("flareiac", "providers", "state") for path in (ROOT / top).rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Import):
-                modules |= {alias.name.split(".")[0] for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-                modules.add(node.module.split(".")[0])
+    modules = {module.split(".")[0] for path in PROGRAM for module, _ in imported(path)}
     known = packages_distributions()
     return {
         _normal(name)
@@ -40,14 +76,65 @@ def _imported() -> set[str]:
     }
 
 
-def _declared() -> set[str]:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    lines = [*project["dependencies"], *project["optional-dependencies"]["spark"]]
-    return {_normal(re.split(r"[^A-Za-z0-9_.-]", line)[0]) for line in lines}
-
-
 def _normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _brought_by(requirements: Iterable[Requirement]) -> set[str]:
+    """The distributions that are there after these were installed."""
+    todo = [(requirement.name, extra) for requirement in requirements for extra in {"", *requirement.extras}]
+    seen: set[tuple[str, str]] = set()
+    while todo:
+        name, extra = todo.pop()
+        if (_normal(name), extra) in seen:
+            continue
+        seen.add((_normal(name), extra))
+        for line in distribution(name).requires or ():
+            needed = Requirement(line)
+            if needed.marker is None or needed.marker.evaluate({"extra": extra}):
+                todo += [(needed.name, each) for each in {"", *needed.extras} if _is_here(needed.name)]
+    return {name for name, _ in seen}
+
+
+def _is_here(name: str) -> bool:
+    """Whether it is installed: a backport for another Python is not."""
+    return name.lower() in _HERE or _normal(name) in _HERE
+
+
+_HERE: Final = {_normal(name) for names in packages_distributions().values() for name in names}
+
+
+def cannot_import(files: Iterable[Path], requirements: Iterable[Requirement]) -> list[str]:
+    """The imports of the files that fail for those who installed these requirements alone."""
+    wanted = {
+        " ".join((module, *names))
+        for path in files
+        for module, names in imported(path)
+        if module.split(".")[0] not in {*OWN, *sys.stdlib_module_names, "__future__", "tests", "examples"}
+    }
+    return cannot_import_lines(wanted, requirements)
+
+
+def cannot_import_lines(wanted: Iterable[str], requirements: Iterable[Requirement]) -> list[str]:
+    """As ``cannot_import``, of lines "MODULE NAME NAME"."""
+    brought = _brought_by(requirements)
+    hidden = {
+        module
+        for module, names in packages_distributions().items()
+        if not brought & {_normal(name) for name in names} and module not in OWN
+    }
+    text = "\n".join([" ".join(sorted(hidden)), *sorted(wanted)])
+    command = [sys.executable, "-W", "ignore", "-c", _IMPORTING]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=True, cwd="/")
+    return done.stdout.splitlines()
+
+
+def _may_import_spark() -> tuple[str, ...]:
+    """The modules to which import-linter leaves pyspark, as parts of paths."""
+    (contract,) = (
+        each for each in PYPROJECT["tool"]["importlinter"]["contracts"] if each["id"] == "spark-jvm-bridge"
+    )
+    return tuple(name.replace(".", "/") for name in contract["allowed_importers"])
 
 
 def test_what_is_imported_is_declared() -> None:
@@ -56,6 +143,36 @@ def test_what_is_imported_is_declared() -> None:
 
 def test_what_is_declared_is_used() -> None:
     assert _declared() - _imported() - READ_AS_A_FILE == set()
+
+
+def test_the_program_imports_what_comes_with_it_and_spark_where_a_driver_runs() -> None:
+    """What plans needs no extra."""
+    of_spark = {path for path in PROGRAM if any(f"/{part}" in str(path) for part in _may_import_spark())}
+    assert 10 < len(of_spark) < len(PROGRAM) / 5
+    assert cannot_import(set(PROGRAM) - of_spark, BASE) == []
+    assert cannot_import(of_spark, SPARK) == []
+
+
+@pytest.mark.parametrize("example", with_a_story())
+def test_the_scripts_of_an_example_import_what_its_text_installs(example: str) -> None:
+    assert cannot_import(scripts_of(example), (*SPARK, *requirements_of(example))) == []
+
+
+@pytest.mark.parametrize("example", with_a_story())
+def test_an_example_installs_what_the_tests_are_checked_with(example: str) -> None:
+    """Their versions are those of ``dev``."""
+    of_tests = {_normal(each.name): each.specifier for each in map(Requirement, EXTRAS["dev"])}
+    for requirement in requirements_of(example):
+        assert requirement.specifier == of_tests[_normal(requirement.name)], requirement
+
+
+def test_a_module_that_needs_what_only_developers_have_is_seen() -> None:
+    """It is there, and the distribution that it is of is declared; what it imports itself is not."""
+    (why,) = cannot_import_lines(["pyiceberg.catalog.sql SqlCatalog", "pyiceberg.catalog Catalog"], SPARK)
+    assert why == "pyiceberg.catalog.sql: No module named 'sqlalchemy'"
+    assert cannot_import_lines(["pyspark.sql SparkSession"], BASE) == [
+        "pyspark.sql: No module named 'pyspark'"
+    ]
 
 
 def test_every_file_names_one_version_of_a_jar() -> None:

@@ -1,11 +1,15 @@
 """Plays an example as a person does: in the environment that its script makes, with the wheel of the tree."""
 
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
+
+from packaging.requirements import Requirement
 
 from tests.examples.depends import EXAMPLES, requirements_of
 
@@ -21,9 +25,8 @@ def played(example: str, work: Path, *, environments: Path | None, **settings: s
     """
     venv = work / "venv"
     if environments is not None:
-        needed = sorted(map(str, requirements_of(example)))
         work.mkdir(parents=True, exist_ok=True)
-        venv.symlink_to(environments / f"with-{sha256(repr(needed).encode()).hexdigest()[:12]}")
+        venv.symlink_to(environment_of(requirements_of(example), environments))
     done = subprocess.run(
         ["bash", str(EXAMPLES / example / "run.sh"), str(work)],
         env={**as_user(), "NO_COLOR": "1", "CI": "", **settings},
@@ -36,8 +39,16 @@ def played(example: str, work: Path, *, environments: Path | None, **settings: s
     assert done.returncode == 0, done.stdout[-6000:]
     assert "Traceback" not in done.stdout, done.stdout
     assert "\n##### Done." in done.stdout[-500:], done.stdout[-2000:]
-    assert f"\nflareiac: {venv.resolve()}/lib/" in done.stdout, "the program is not the one of the wheel"
+    program = re.search(r"^flareiac: (.+)$", done.stdout, re.MULTILINE)
+    assert program, done.stdout
+    assert Path(program[1]).resolve().is_relative_to(venv.resolve() / "lib"), "it is not the wheel's program"
     return done.stdout
+
+
+def environment_of(requirements: Sequence[Requirement], environments: Path) -> Path:
+    """The folder of the environment that has these requirements beside ``flareiac[spark]``."""
+    needed = repr(sorted(map(str, requirements)))
+    return environments / f"with-{sha256(needed.encode()).hexdigest()[:12]}"
 
 
 def as_user() -> dict[str, str]:

@@ -2,11 +2,13 @@
 keys for them.
 """
 
+import os
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from typing import Any, Final
+from unittest.mock import patch
 
 import boto3
 
@@ -17,6 +19,7 @@ KEYS: Final[Mapping[str, str]] = {
     "AWS_REGION": "us-east-1",
     "AWS_EC2_METADATA_DISABLED": "true",
 }
+_OF_THE_USER: Final = ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL")
 
 
 @contextmanager
@@ -60,19 +63,16 @@ def _guard_versions() -> None:
 @contextmanager
 def aws_keys() -> Iterator[None]:
     """Keys in the environment, and no files of whoever runs the tests."""
-    import pytest  # the examples start this server where no pytest is
-
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL"):
-            patch.delenv(name, raising=False)
-        for name, value in {
-            **KEYS,
-            "AWS_CONFIG_FILE": "/dev/null",
-            "AWS_SHARED_CREDENTIALS_FILE": "/dev/null",
-        }.items():
-            patch.setenv(name, value)
-        patch.setattr(boto3, "DEFAULT_SESSION", None)  # it remembers the keys of its first use
-        yield
+    keys = {**KEYS, "AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null"}
+    before = {name: os.environ.pop(name, None) for name in (*_OF_THE_USER, *keys)}
+    os.environ.update(keys)
+    try:
+        with patch.object(boto3, "DEFAULT_SESSION", None):  # it remembers the keys of its first use
+            yield
+    finally:
+        for name in before:
+            os.environ.pop(name, None)
+        os.environ.update({name: value for name, value in before.items() if value is not None})
 
 
 def make_bucket(endpoint: str, name: str) -> None:

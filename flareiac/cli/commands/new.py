@@ -1,5 +1,6 @@
 """``new``: a first project."""
 
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -34,6 +35,14 @@ job "readings" {
 }
 """
 
+_IGNORED = """\
+# State of this copy of the project, control directories, logs, the embedded catalog and its tables
+.flareiac/
+# Saved plans, which may hold settings that others must not see
+*.plan
+plan.json
+"""
+
 
 def new(
     invocation: Invocation, directory: Annotated[str, typer.Argument(help="Where to put it.")] = "."
@@ -47,6 +56,8 @@ def new(
     try:
         root.mkdir(parents=True, exist_ok=True)
         target.write_text(_PROJECT, encoding="utf-8")
+        with suppress(FileExistsError), (root / ".gitignore").open("x", encoding="utf-8") as ignored:
+            ignored.write(_IGNORED)
     except OSError as problem:
         terminal.say(f"Error: {target} cannot be written: {problem.strerror}.")
         return ExitCode.ERROR

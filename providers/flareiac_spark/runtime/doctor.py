@@ -12,7 +12,7 @@ from flareiac.sdk.capabilities import Check, Verdict
 from flareiac_spark.runtime.archive import is_made, usable_archive
 from flareiac_spark.runtime.jars import locked_jars
 from flareiac_spark.runtime.java import find_java, found_javas, how_to_install, no_java
-from flareiac_spark.runtime.versions import DEFAULT, fit_of, installed_pyspark, misfits
+from flareiac_spark.runtime.versions import DEFAULT, HOW_TO_INSTALL, fit_of, installed_pyspark, misfits
 
 
 def check_runtime(
@@ -32,9 +32,7 @@ def check_runtime(
 def _pyspark(packages: Sequence[str]) -> Check:
     version = installed_pyspark()
     if version is None:
-        return Check(
-            name="pyspark", verdict=Verdict.FAIL, text="not installed", fix="pip install 'flareiac[spark]'"
-        )
+        return Check(name="pyspark", verdict=Verdict.FAIL, text="not installed", fix=HOW_TO_INSTALL)
     complaints = misfits(version, packages)
     if complaints:
         text = "; ".join(dict.fromkeys(item.summary for item in complaints))

@@ -10,7 +10,7 @@ from flareiac_spark import codes
 from flareiac_spark.runtime.archive import usable_archive
 from flareiac_spark.runtime.jars import fetch_locked, locked_jars
 from flareiac_spark.runtime.java import Java, require_java
-from flareiac_spark.runtime.versions import DEFAULT, fit_of, installed_pyspark, misfits
+from flareiac_spark.runtime.versions import DEFAULT, HOW_TO_INSTALL, fit_of, installed_pyspark, misfits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +61,7 @@ def require_pyspark() -> str:
     """The version of the installed pyspark. Raises ``Failure``."""
     version = installed_pyspark()
     if version is None:
-        detail = "Jobs run on Spark, which is an extra. Install it with: pip install 'flareiac[spark]'."
+        detail = f"Jobs run on Spark, which is an extra. Install it with: {HOW_TO_INSTALL}."
         raise Failure(error(codes.PYSPARK_NOT_INSTALLED, detail))
     return version
 

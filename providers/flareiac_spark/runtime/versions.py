@@ -34,6 +34,7 @@ FITS: tuple[Fit, ...] = (
     Fit(spark="4.1", scala="2.13", iceberg=("1.11", "1.12"), default="1.11.0", java=(17, 21)),
 )
 DEFAULT: Fit = FITS[0]
+HOW_TO_INSTALL = f"pip install 'pyspark=={DEFAULT.spark}.*'"
 JDBC_DRIVERS: dict[str, str] = {"sqlite": "org.xerial:sqlite-jdbc:3.54.1.0"}
 
 
@@ -72,7 +73,7 @@ def misfits(
             error(
                 codes.VERSIONS_DO_NOT_FIT,
                 f"Spark {spark_version} has no fitting Iceberg runtime. FlareIaC runs Spark {known}. "
-                f"Install one that fits: pip install 'pyspark=={DEFAULT.spark}.*'.",
+                f"Install one that fits: {HOW_TO_INSTALL}.",
             ),
         )
     found: list[Diagnostic] = []
