@@ -3,6 +3,7 @@ providers.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from flareiac.app.workspace import Workspace
 from flareiac.config.load import Configuration
@@ -40,7 +41,23 @@ def examine(
     """
     wrong = {item.address for item in diagnostics if item.severity is Severity.ERROR}
     references = {address: item for address, item in references.items() if address not in wrong}
-    checks: list[Check] = [_examine_state(workspace)]
+    return [_examine_state(workspace), *_examine_all(workspace, references)]
+
+
+def examine_machine(workspace: Workspace) -> list[Check]:
+    """The verdicts of every provider where there is no project. What is missing is a warning: the first
+    project may do without it.
+    """
+    text = f"{workspace.root} holds none: state, catalogs and jars are examined in a project"
+    checks = [Check(name="project", verdict=Verdict.OK, text=text)]
+    for check in _examine_all(workspace, {}):
+        verdict = Verdict.WARN if check.verdict is Verdict.FAIL else check.verdict
+        checks.append(replace(check, verdict=verdict))
+    return checks
+
+
+def _examine_all(workspace: Workspace, references: Mapping[str, Resolved]) -> list[Check]:
+    checks: list[Check] = []
     for session in _sessions(workspace):
         if isinstance(session, Diagnosing):
             checks.extend(session.checks(references))

@@ -40,22 +40,29 @@ class SecretsSession:
         raise ValueError(f"{type_name} has no driver")
 
     def checks(self, references: References) -> Sequence[Check]:
-        """Whether each declared secret can be had here."""
+        """Whether each declared secret can be had here. One that nothing uses here may be missing: it may be
+        of another environment.
+        """
+        secrets = {address: item for address, item in references.items() if item.type == "secret"}
+        used = "\n".join(str(item.attributes) for item in references.values() if item.type != "secret")
         return [
-            _check(address, item.attributes["reference"])
-            for address, item in references.items()
-            if item.type == "secret"
+            _check(address, reference, is_used=reference in used)
+            for address, item in secrets.items()
+            for reference in (item.attributes["reference"],)
         ]
 
     def close(self) -> None:
         """Nothing is open."""
 
 
-def _check(address: str, reference: str) -> Check:
+def _check(address: str, reference: str, *, is_used: bool) -> Check:
     try:
         resolve(reference)
     except Failure as failure:
         found = failure.diagnostics[0]
+        if not is_used:
+            text = f"nothing uses it here, where it cannot be had ({found.summary})"
+            return Check(name=address, verdict=Verdict.OK, text=text)
         return Check(name=address, verdict=Verdict.FAIL, text=found.summary, fix=found.detail)
     return Check(name=address, verdict=Verdict.OK, text=_ELSEWHERE.get(kind_of(reference), "can be had"))
 

@@ -33,3 +33,26 @@ def test_what_is_wrong_in_the_configuration_is_not_examined(tmp_path: Path) -> N
     assert "FIX099" not in done.text
     assert "catalog.r:" not in done.out
     assert "pw@" not in done.out
+
+
+def test_outside_of_a_project_the_machine_alone_is_examined(tmp_path: Path) -> None:
+    done = flareiac(tmp_path, "doctor")
+    assert done.code == 0, done.text
+    assert done.out.startswith("ok    project: ")
+    assert not any(line.startswith("fail") for line in done.out.splitlines())
+    assert "FIC002" not in done.text
+    assert flareiac(tmp_path, "plan").code == 1, "it is a mistake for every other command"
+
+
+PG = (
+    'catalog "lake" {\n  type = "sql"\n  uri = "postgresql://u@127.0.0.1:1/x"\n  credential = CREDENTIAL\n}\n'
+)
+SECRETS = 'variable "env" {}\nsecret "pg" {\n  env = "FLAREIAC_TEST_NOT_SET"\n}\n'
+
+
+def test_a_secret_of_another_environment_may_be_missing(tmp_path: Path) -> None:
+    chosen = PG.replace("CREDENTIAL", 'var.env == "prod" ? secret.pg : null')
+    (tmp_path / "main.flare.hcl").write_text(SECRETS + chosen, encoding="utf-8")
+    elsewhere, here = (flareiac(tmp_path, "doctor", f"-var=env={env}").out for env in ("dev", "prod"))
+    assert "ok    secret.pg: nothing uses it here" in elsewhere
+    assert "fail  secret.pg: A secret is not available" in here

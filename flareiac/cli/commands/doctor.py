@@ -2,12 +2,13 @@
 
 import json
 
-from flareiac.app.setup import declared, examine
+from flareiac.app.setup import declared, examine, examine_machine
 from flareiac.cli.complaints import complain
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
 from flareiac.cli.options import VariableOptions
 from flareiac.cli.project import opened
+from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.render.diagnostics import as_json as diagnostics_json
 from flareiac.sdk.capabilities import Verdict
@@ -20,7 +21,12 @@ def doctor(invocation: Invocation, *, as_json: Json = False, variables: Variable
     terminal = invocation.terminal
     with opened(invocation, variables) as workspace:
         configuration, references = declared(workspace, diagnostics)
-        checks = examine(workspace, references, diagnostics)
+        if any(item.code == codes.NO_CONFIGURATION.id for item in diagnostics):
+            # The machine is examined before there is a project.
+            diagnostics = Diagnostics()
+            checks = examine_machine(workspace)
+        else:
+            checks = examine(workspace, references, diagnostics)
     if as_json:
         rows = [
             {"name": item.name, "verdict": item.verdict.value, "text": item.text, "fix": item.fix}

@@ -11,7 +11,7 @@ from flareiac.kernel.user_cache import cache_directory
 from flareiac.sdk.capabilities import Check, Verdict
 from flareiac_spark.runtime.archive import is_made, usable_archive
 from flareiac_spark.runtime.jars import locked_jars
-from flareiac_spark.runtime.java import find_java, found_javas, how_to_install, no_java
+from flareiac_spark.runtime.java import find_java, found_javas, how_to_install, what_is_there
 from flareiac_spark.runtime.versions import DEFAULT, HOW_TO_INSTALL, fit_of, installed_pyspark, misfits
 
 
@@ -46,9 +46,22 @@ def _java(environment: Mapping[str, str]) -> Check:
     majors = (fit_of(installed_pyspark() or "") or DEFAULT).java
     java = find_java(environment, majors=majors)
     if java is None:
-        text = no_java(tuple(found_javas(environment)), majors).summary
+        text = what_is_there(tuple(found_javas(environment)), majors)
         return Check(name="java", verdict=Verdict.FAIL, text=text, fix=how_to_install(majors[0]))
-    return Check(name="java", verdict=Verdict.OK, text=f"{java.version.splitlines()[0]} in {java.home}")
+    text = f"{java.version.splitlines()[0]} in {java.home}"
+    home = environment.get("JAVA_HOME")
+    if home and (Path(home) / "bin" / "java").resolve() != java.executable.resolve():
+        return Check(
+            name="java",
+            verdict=Verdict.WARN,
+            text=f"{text}; not the one of JAVA_HOME={home}, which is no Java {_either(majors)}",
+            fix=f"Set JAVA_HOME to {java.home}, or unset it.",
+        )
+    return Check(name="java", verdict=Verdict.OK, text=text)
+
+
+def _either(majors: Sequence[int]) -> str:
+    return " or ".join(map(str, majors))
 
 
 def _spark_home(environment: Mapping[str, str]) -> Iterator[Check]:
@@ -82,7 +95,8 @@ def _jars(project_root: Path, packages: Sequence[str], environment: Mapping[str,
             text=text,
             fix=" ".join(item.detail for item in failure.diagnostics),
         )
-    return Check(name="jars", verdict=Verdict.OK, text=f"{len(jars)} locked and in the cache")
+    text = f"{len(jars)} locked and in the cache" if jars else "none are needed"
+    return Check(name="jars", verdict=Verdict.OK, text=text)
 
 
 def _archive(project_root: Path, packages: Sequence[str], environment: Mapping[str, str]) -> Iterator[Check]:

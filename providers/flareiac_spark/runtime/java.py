@@ -85,14 +85,15 @@ def found_javas(
 
 def no_java(found: tuple[Java, ...], majors: tuple[int, ...] = DEFAULT.java) -> Diagnostic:
     """The complaint that no found Java fits."""
+    return error(codes.JAVA_NOT_FOUND, f"{what_is_there(found, majors)} {how_to_install(majors[0])}")
+
+
+def what_is_there(found: tuple[Java, ...], majors: tuple[int, ...] = DEFAULT.java) -> str:
+    """Which Java Spark needs, and which ones were found instead, as sentences."""
     wanted = " or ".join(map(str, majors))
     others = "; ".join(f"Java {java.major} in {java.home}" for java in found)
-    return error(
-        codes.JAVA_NOT_FOUND,
-        f"Spark needs Java {wanted}. Looked at JAVA_HOME, PATH and the usual places"
-        + (f" and found only {others}. " if others else " and found none. ")
-        + how_to_install(majors[0]),
-    )
+    looked = f"Spark needs Java {wanted}. Looked at JAVA_HOME, PATH and the usual places and found"
+    return f"{looked} only {others}." if others else f"{looked} none."
 
 
 def how_to_install(major: int) -> str:
