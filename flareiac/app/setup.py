@@ -48,7 +48,7 @@ def examine_machine(workspace: Workspace) -> list[Check]:
     """The verdicts of every provider where there is no project. What is missing is a warning: the first
     project may do without it.
     """
-    text = f"{workspace.root} holds none: state, catalogs and jars are examined in a project"
+    text = f"{workspace.root} holds none, of which state and declarations would be examined"
     checks = [Check(name="project", verdict=Verdict.OK, text=text)]
     for check in _examine_all(workspace, {}):
         verdict = Verdict.WARN if check.verdict is Verdict.FAIL else check.verdict
