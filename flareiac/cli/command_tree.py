@@ -4,6 +4,7 @@ The commands of the core stand here; those of providers are read from their decl
 names none of the core's.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from types import MethodType
@@ -226,8 +227,16 @@ class _Command(TyperCommand):
         """Its options, and the one for help."""
         return _as_they_are(super().get_params(ctx))
 
+    def get_help(self, ctx: Any) -> str:
+        """Its help, with options as the documentation writes them."""
+        return _with_one_dash(super().get_help, ctx)
+
 
 class _Group(TyperGroup):
+    def get_help(self, ctx: Any) -> str:
+        """Its help, with options as the documentation writes them."""
+        return _with_one_dash(super().get_help, ctx)
+
     def get_params(self, ctx: Any) -> list[Any]:
         """Its options, and the one for help."""
         return _as_they_are(super().get_params(ctx))
@@ -238,6 +247,20 @@ def _as_they_are(parameters: list[Any]) -> list[Any]:
         if getattr(parameter, "_runtime_param", None) is None:
             parameter._runtime_param = _AsItIs()
     return parameters
+
+
+def one_dash(text: str) -> str:
+    """Options are documented and typed with one dash; the parser names them with two."""
+    return re.sub(r"(?<![\w-])--(?=[a-z])", "-", text)
+
+
+def _with_one_dash(get_help: Callable[[Any], str], context: Any) -> str:
+    class Formatter(context.formatter_class):  # type: ignore[misc]  # typer does not say where its class is
+        def write_dl(self, rows: Sequence[tuple[str, str]], *arguments: Any, **options: Any) -> None:
+            super().write_dl([(one_dash(name), text) for name, text in rows], *arguments, **options)
+
+    context.formatter_class = Formatter
+    return get_help(context)
 
 
 class LazyCommand(TyperCommand):

@@ -3,7 +3,6 @@
 import datetime as dt
 import json
 import os
-import re
 import signal
 import sys
 import traceback
@@ -15,7 +14,7 @@ import typer
 from typer.exceptions import TyperException
 
 import flareiac
-from flareiac.cli.command_tree import command_of, command_tree, provided_for
+from flareiac.cli.command_tree import command_of, command_tree, one_dash, provided_for
 from flareiac.cli.complaints import complain
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
@@ -84,17 +83,15 @@ class _Failing:
         return int(code)
 
     def usage(self, problem: TyperException) -> int:
-        # Options are documented and typed with one dash; the parser names them with two. "Value error" is
-        # what
-        # its library says before the reason.
-        text = re.sub(r"(?<![\w-])--(?=[a-z])", "-", problem.format_message()).replace("Value error, ", "")
+        # "Value error" is what the library says before the reason.
+        text = one_dash(problem.format_message()).replace("Value error, ", "")
         if text.startswith("Usage:"):
             self._terminal.say(problem.format_message())  # a group without a command: the whole help
         elif self._wants_json():
             return self.end([error(codes.WRONG_USAGE, text)], ExitCode.USAGE)
         else:
             self._terminal.say(f"Error: {text}")
-            self._terminal.say("Run flareiac --help, or flareiac COMMAND --help, to see what there is.")
+            self._terminal.say("Run flareiac -help, or flareiac COMMAND -help, to see what there is.")
         return int(ExitCode.USAGE)
 
     def _wants_json(self) -> bool:

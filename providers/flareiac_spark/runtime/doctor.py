@@ -11,7 +11,7 @@ from flareiac.kernel.user_cache import cache_directory
 from flareiac.sdk.capabilities import Check, Verdict
 from flareiac_spark.runtime.archive import is_made, usable_archive
 from flareiac_spark.runtime.jars import locked_jars
-from flareiac_spark.runtime.java import find_java, found_javas, how_to_install, what_is_there
+from flareiac_spark.runtime.java import find_java, found_javas, how_to_install, wanted_home, what_is_there
 from flareiac_spark.runtime.versions import DEFAULT, HOW_TO_INSTALL, fit_of, installed_pyspark, misfits
 
 
@@ -49,8 +49,8 @@ def _java(environment: Mapping[str, str]) -> Check:
         text = what_is_there(tuple(found_javas(environment)), majors)
         return Check(name="java", verdict=Verdict.FAIL, text=text, fix=how_to_install(majors[0]))
     text = f"{java.version.splitlines()[0]} in {java.home}"
-    home = environment.get("JAVA_HOME")
-    if home and (Path(home) / "bin" / "java").resolve() != java.executable.resolve():
+    home = wanted_home(environment)
+    if home is not None and (home / "bin" / "java").resolve() != java.executable.resolve():
         return Check(
             name="java",
             verdict=Verdict.WARN,

@@ -111,9 +111,15 @@ def how_to_install(major: int) -> str:
     ) + ", or set JAVA_HOME to one that is installed."
 
 
+def wanted_home(environment: Mapping[str, str]) -> Path | None:
+    """The Java that the user names."""
+    home = environment.get("JAVA_HOME")
+    return Path(home) if home else None
+
+
 def _candidates(environment: Mapping[str, str], places: tuple[str, ...]) -> Iterator[Path]:
-    if home := environment.get("JAVA_HOME"):
-        yield Path(home) / "bin" / "java"
+    if home := wanted_home(environment):
+        yield home / "bin" / "java"
     if on_path := shutil.which("java", path=environment.get("PATH", "")):
         yield Path(on_path)
     for place in places:
