@@ -64,6 +64,13 @@ class Entry(NamedTuple):
     referenced: str | None
 
 
+def partition_key(entry: Entry) -> tuple[Data, ...]:
+    """The partition of a file as a key: Iceberg takes all values that are no number for the same, and Python
+    none.
+    """
+    return tuple("NaN" if value != value else value for value in entry.partition)
+
+
 class _Bytes:
     """What Avro's reader takes for a file."""
 

@@ -2,7 +2,7 @@
 
 from flareiac.kernel.data import Attributes
 from flareiac_iceberg.format.snapshots import MAIN
-from flareiac_iceberg.format.spec import Branch, SnapshotTag
+from flareiac_iceberg.format.spec import Branch, SnapshotTag, clamped
 
 
 def refs_of(metadata: Attributes) -> dict[str, Attributes]:
@@ -18,7 +18,7 @@ def branches_of(metadata: Attributes) -> dict[str, Branch]:
 def tags_of(metadata: Attributes) -> dict[str, SnapshotTag]:
     """The tags."""
     return {
-        name: SnapshotTag(snapshot_id=item["snapshot-id"], retain=item.get("max-ref-age-ms"))
+        name: SnapshotTag(snapshot_id=item["snapshot-id"], retain=clamped(item.get("max-ref-age-ms")))
         for name, item in refs_of(metadata).items()
         if item["type"] == "tag"
     }
@@ -26,7 +26,7 @@ def tags_of(metadata: Attributes) -> dict[str, SnapshotTag]:
 
 def _branch(item: Attributes) -> Branch:
     return Branch(
-        retain=item.get("max-ref-age-ms"),
+        retain=clamped(item.get("max-ref-age-ms")),
         min_snapshots_to_keep=item.get("min-snapshots-to-keep"),
-        max_snapshot_age=item.get("max-snapshot-age-ms"),
+        max_snapshot_age=clamped(item.get("max-snapshot-age-ms")),
     )

@@ -28,7 +28,8 @@ _STAGED: Final = "wap.id"
 class Commit:
     """One snapshot. ``at`` in ms since 1970. ``query`` is the id of the streaming query (ours or Spark's) and
     ``batch`` its number; ``run`` the id of a batch run; ``marks`` are all keys of FlareIaC's own. Counts are
-    rows, None where the writer did not say.
+    rows, None where the writer did not say. ``total`` is all of the data files, ``rows`` those that readers
+    see: None also where rows are deleted by equality.
     """
 
     id: int
@@ -45,6 +46,7 @@ class Commit:
     added: int | None = None
     deleted: int | None = None
     total: int | None = None
+    rows: int | None = None
 
     @property
     def is_foreign(self) -> bool:
@@ -151,8 +153,18 @@ def _commit(item: Attributes) -> Commit:
         marks={name: value for name, value in summary.items() if name.startswith(_OWN)},
         added=_number(summary.get("added-records")),
         deleted=_number(summary.get("deleted-records")),
-        total=_number(summary.get("total-records")),
+        total=(total := _number(summary.get("total-records"))),
+        rows=_live(summary, total),
     )
+
+
+def _live(summary: Attributes, total: int | None) -> int | None:
+    """The rows of data files without those that are deleted by position; what is deleted by equality no
+    summary tells.
+    """
+    positions, equalities = (summary.get(f"total-{kind}-deletes", "0") for kind in ("position", "equality"))
+    gone = _number(positions)
+    return None if total is None or gone is None or _number(equalities) != 0 else max(total - gone, 0)
 
 
 def _number(text: object) -> int | None:

@@ -105,22 +105,40 @@ class SortField:
 _UNITS: Final = (("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1))
 
 
+FOREVER: Final = "forever"
+NEVER_ENDS: Final = 2**63 - 1
+"""What other tools write for a branch, a tag or a snapshot that is kept forever, in ms."""
+_LONGEST: Final = 1000 * 365 * 86_400_000
+
+
+def clamped(milliseconds: int | None) -> int | None:
+    """A time as it stands in metadata: what is longer than 1,000 years never ends, by whatever number."""
+    return NEVER_ENDS if milliseconds is not None and milliseconds > _LONGEST else milliseconds
+
+
 def duration_text(milliseconds: int | None) -> str | None:
-    """The shortest text of a duration, ``7d`` for ``168h``; None stays None."""
+    """The shortest text of a duration, ``7d`` for ``168h``, ``forever`` beyond 1,000 years; None stays
+    None.
+    """
     if milliseconds is None:
         return None
+    if milliseconds > _LONGEST:
+        return FOREVER
     return next(f"{milliseconds // size}{unit}" for unit, size in _UNITS if milliseconds % size == 0)
 
 
 def _milliseconds(text: str) -> int:
-    found = parse_duration(text)
+    if text == FOREVER:
+        return NEVER_ENDS
+    # A time below zero is in metadata that other tools have written.
+    found = parse_duration(text.removeprefix("-"))
     if found is None:
         raise Mismatch("", f"is {text!r:.60}, expected a duration")
-    return found
+    return -found if text.startswith("-") else found
 
 
 Milliseconds: TypeAlias = Annotated[int, Form(duration_text, _milliseconds)]
-"""In attributes as a text, such as ``7d``."""
+"""In attributes as a text, such as ``7d`` or ``forever``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,6 +56,11 @@ class Table:
         return found
 
 
+def partition_sources(spec: Attributes) -> list[tuple[int, str]]:
+    """The fields of a partition spec, in their order: the id of the column, and the transform."""
+    return [(item["source-id"], item["transform"]) for item in spec["fields"]]
+
+
 class Counting(ABC, Generic[F_co]):
     """Takes the live data files of a snapshot into account, one by one. All that count share one reading."""
 

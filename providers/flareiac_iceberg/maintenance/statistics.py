@@ -13,6 +13,7 @@ from flareiac_iceberg.format.identity import identity_of
 from flareiac_iceberg.format.snapshots import commits, heads
 from flareiac_iceberg.maintenance.contents import Contents, Read, Table
 from flareiac_iceberg.maintenance.figures import Figures, SmallFiles
+from flareiac_iceberg.maintenance.live_rows import live_rows
 from flareiac_iceberg.maintenance.measure import known_figures
 from flareiac_iceberg.maintenance.registry import KINDS
 
@@ -37,10 +38,12 @@ class TableStatistics:
     since 1970, None: now). ``oldest_snapshot`` and ``last_commit`` in ms since 1970. ``names``: of branches
     and tags.
 
-    A table that was never written has none of anything; None where nothing is known.
+    A table that was never written has none of anything; None where nothing is known. ``rows_at_most``: where
+    rows are deleted in a way that only reading them tells, ``rows`` is None and there are at most so many.
     """
 
     rows: int | None
+    rows_at_most: int | None
     bytes: int | None
     files: int | None
     delete_files: int | None
@@ -68,12 +71,14 @@ def survey(
     if metadata["table-uuid"] != identity_of(request.recorded.identity).uuid:
         raise Failure(another_table(name))
     table = Table(metadata=metadata, metadata_location=location, attributes=request.recorded.attributes)
-    totals = Contents(table, read, int(request.now * 1000)).totals
+    contents = Contents(table, read, int(request.now * 1000))
+    totals, rows = contents.totals, live_rows(contents)
     small = _small_files(table, known_figures(request.known), read)
     commit = next(commits(metadata, limit=1), None)
     snapshots = metadata.get("snapshots") or ()
     return TableStatistics(
-        rows=totals.rows,
+        rows=rows.exact,
+        rows_at_most=rows.at_most,
         bytes=totals.bytes,
         files=totals.files,
         delete_files=totals.delete_files,

@@ -34,7 +34,7 @@ def _lines(found: TableStatistics, now: float) -> Iterator[str]:
     small, looked = _share(found), _looked(found, now)
     part = "" if small == "-" else f" ({small} small{looked and ', '}{looked})"
     yield (
-        f"{_number(found.rows)} rows, {_size(found.bytes)} in {_number(found.files)} data "
+        f"{_rows(found, 'at most ')}, {_size(found.bytes)} in {_number(found.files)} data "
         f"files{part}{deletes}"
     )
     since = "" if found.oldest_snapshot is None else f" since {moment(found.oldest_snapshot)}"
@@ -48,7 +48,7 @@ def _cells(found: TableStatistics, now: float) -> tuple[str, ...]:
     kept = [item for item in found.maintenance if item.declared]
     commit, looked = found.last_commit, _looked(found, now)
     return (
-        _number(found.rows),
+        _rows(found, "<=").partition(" ")[0],
         _size(found.bytes),
         _number(found.files),
         _share(found) + (looked and f" ({looked})"),
@@ -106,6 +106,13 @@ def _share(found: TableStatistics) -> str:
 def _looked(found: TableStatistics, now: float) -> str:
     """How old the share of small files is, empty where it is that of now."""
     return "" if found.looked_at is None else f"{_span(now - found.looked_at / 1000)} ago"
+
+
+def _rows(found: TableStatistics, bound: str) -> str:
+    """``1,234 rows``, ``at most 1,234 rows``."""
+    rows = found.rows if found.rows is not None else found.rows_at_most
+    number = f"{bound if found.rows is None and rows is not None else ''}{_number(rows)}"
+    return f"{number} {'row' if rows == 1 else 'rows'}"
 
 
 def _number(value: Data) -> str:

@@ -13,7 +13,7 @@ from flareiac.sdk.changes import AttributeChange, Effect, Origin
 from flareiac.sdk.validators import parse_duration
 from flareiac_iceberg import codes
 from flareiac_iceberg.format.snapshots import MAIN
-from flareiac_iceberg.format.spec import TableSpec, duration_text
+from flareiac_iceberg.format.spec import FOREVER, TableSpec, duration_text
 from flareiac_iceberg.table.branches import OWN_TAGS
 
 _NAME: Final = re.compile(r"[^\x00-\x1f`]+")
@@ -62,9 +62,11 @@ def _part(value: Data, path: tuple[str, str, str], diagnostics: Diagnostics) -> 
     if value is None:
         return None
     if path[-1] in ("retain", "max_snapshot_age"):
+        if value == FOREVER:
+            return FOREVER
         length = parse_duration(value) if isinstance(value, str) else None
         if not length or length > _LONGEST:
-            why = f'{path[-1]} must be longer than nothing. Write a duration such as "7d".'
+            why = f'{path[-1]} must be longer than nothing. Write a duration such as "7d", or "forever".'
             diagnostics.error(codes.INVALID_DURATION, why, attribute=path)
             return None
         return duration_text(length)

@@ -39,6 +39,7 @@ from flareiac_iceberg.format.metadata import TableFile, created_by, managed_by
 from flareiac_iceberg.format.snapshots import commits
 from flareiac_iceberg.format.spec import TableDefinition, layout_of
 from flareiac_iceberg.maintenance.catalog_listing import Listings
+from flareiac_iceberg.maintenance.humanize import count
 from flareiac_iceberg.maintenance.read import figures, reader_of
 from flareiac_iceberg.maintenance.statistics import another_table, gone_table, survey
 from flareiac_iceberg.maintenance.statistics_text import statistics_of
@@ -713,8 +714,8 @@ def _as_then(request: ApplyRequest[Revive]) -> dict[str, Resolved]:
 
 def _revived(recorded: Recorded, found: TableFile, target: Target, *notes: str) -> Applied:
     """It stays when its block is not written again: the apply after this must not drop it once more."""
-    total = next((item.total for item in commits(found.metadata, 1)), 0)
-    rows_text = "" if total is None else f", with {total} rows"
+    total = next((item.rows for item in commits(found.metadata, 1)), 0)
+    rows_text = "" if total is None else f", with {count(total, 'row')}"
     said = (
         f"{target.full_name} is back{rows_text}",
         *notes,

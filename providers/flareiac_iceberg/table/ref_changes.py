@@ -7,7 +7,7 @@ from flareiac.kernel.data import Attributes
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import Form
 from flareiac.sdk.changes import Effect, Step
-from flareiac_iceberg.format.spec import Branch, SnapshotTag, duration_text
+from flareiac_iceberg.format.spec import FOREVER, Branch, SnapshotTag, duration_text
 from flareiac_iceberg.table.verdict import TableChange, metadata
 
 _NEXT_EXPIRY: Final = "Times count from the snapshot's own; the next snapshot expiry goes by them."
@@ -47,7 +47,7 @@ class KeepBranch(TableChange):
     def step(self) -> Step:
         least, age = self.branch.min_snapshots_to_keep, duration_text(self.branch.max_snapshot_age)
         number = "" if least is None else f", with at least {least} snapshots"
-        time = "" if age is None else f", snapshots for {age}"
+        time = "" if age is None else f", snapshots {_long(age)}"
         return metadata(f"keep branch {self.name}{_kept(self.branch.retain)}{number}{time}", _NEXT_EXPIRY)
 
 
@@ -106,4 +106,9 @@ class DropSnapshotTag(TableChange):
 
 
 def _kept(retain: int | None) -> str:
-    return "" if retain is None else f", kept for {duration_text(retain)}"
+    length = duration_text(retain)
+    return "" if length is None else f", kept {_long(length)}"
+
+
+def _long(length: str) -> str:
+    return length if length == FOREVER else f"for {length}"

@@ -10,6 +10,7 @@ from flareiac.sdk.lakehouse import EarlierState
 from flareiac_iceberg import codes
 from flareiac_iceberg.format.civil_time import time_text
 from flareiac_iceberg.format.snapshots import MAIN, Commit, by_id, commits, described, heads
+from flareiac_iceberg.maintenance.humanize import count
 
 HELD_MS: Final = 7 * 24 * 60 * 60 * 1000
 """How long a tag keeps what was left behind from being expired."""
@@ -76,7 +77,7 @@ def rows(metadata: Attributes) -> list[HistoryRow]:
             writer=described(item),
             added=item.added,
             deleted=item.deleted,
-            total=item.total,
+            total=item.rows,
             current=item.id == head,
             names=tuple(names.get(item.id, ())),
         )
@@ -207,7 +208,7 @@ def _undone(metadata: Attributes, way: Return) -> list[int]:
 
 
 def _rows(item: Commit) -> str:
-    return "" if item.total is None else f", with {item.total} rows"
+    return "" if item.rows is None else f", with {count(item.rows, 'row')}"
 
 
 def messages(address: str, way: Return) -> Iterator[str]:

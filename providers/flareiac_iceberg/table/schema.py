@@ -2,9 +2,11 @@
 
 from typing import Final
 
+from flareiac.kernel.data import Data
 from flareiac.kernel.types import ANY, NUMBER, STRING, ListType, MapType, RefType
 from flareiac.sdk.schema import Attribute, Block, NestedBlock, Nesting
 from flareiac.sdk.validators import between, is_duration, not_empty, one_of
+from flareiac_iceberg.format.spec import FOREVER
 from flareiac_iceberg.maintenance.schema import BLOCKS as MAINTENANCE
 from flareiac_iceberg.maintenance.schema import ENGINE
 
@@ -37,14 +39,19 @@ COLUMN: Final = Block(
     },
 )
 
+
+def _is_time_kept(value: Data) -> str | None:
+    return None if value == FOREVER else is_duration(value)
+
+
 BRANCH: Final = Block(
     description="A branch beside main. It starts at the current snapshot of main when it is created.",
     attributes={
         "retain": Attribute(
             type=STRING,
             description="How long the branch is kept after its last snapshot when snapshots expire. Default: "
-            "the setting of the table, otherwise forever.",
-            validators=(is_duration,),
+            'the setting of the table, otherwise forever. Or "forever", whatever the table says.',
+            validators=(_is_time_kept,),
             effect="metadata only",
         ),
         "min_snapshots_to_keep": Attribute(
@@ -55,8 +62,8 @@ BRANCH: Final = Block(
         ),
         "max_snapshot_age": Attribute(
             type=STRING,
-            description="Age from which snapshots of the branch may expire.",
-            validators=(is_duration,),
+            description='Age from which snapshots of the branch may expire, or "forever".',
+            validators=(_is_time_kept,),
             effect="metadata only",
         ),
     },
@@ -75,8 +82,8 @@ TAG: Final = Block(
         "retain": Attribute(
             type=STRING,
             description="How long the tag is kept, counted from the time of its snapshot. Default: the "
-            "setting of the table, otherwise forever.",
-            validators=(is_duration,),
+            'setting of the table, otherwise forever. Or "forever", whatever the table says.',
+            validators=(_is_time_kept,),
             effect="metadata only",
         ),
     },

@@ -1,5 +1,6 @@
 """Errors of maintenance."""
 
+import re
 from typing import Final
 
 from flareiac.kernel.diagnostics import Diagnostic, error
@@ -7,6 +8,17 @@ from flareiac.sdk.maintenance import PerformRequest
 from flareiac.sdk.table_tasks import KnownRefusal, performer_of
 from flareiac_spark import codes
 
+_OF_SETTINGS: Final = KnownRefusal(
+    error_class="IllegalArgumentException",
+    code=codes.MAINTENANCE_SETTINGS_REJECTED,
+    advice="Nothing was done. Change the settings of the block.",
+)
+_WORDS_OF_SETTINGS: Final = re.compile(
+    r"\boptions?\b|is set to|sort|z-?order|\bfilter\b|\bwhere\b", re.IGNORECASE
+)
+"""Whether an argument that Iceberg does not accept is a setting: it says the same of values in the table that
+it cannot read.
+"""
 _KNOWN: Final = (
     KnownRefusal(
         error_class="TABLE_NOT_FOUND",
@@ -24,11 +36,7 @@ _KNOWN: Final = (
         advice="Streams continue. Try at a quieter time, let compaction commit in parts "
         "(partial_progress), or limit it (where).",
     ),
-    KnownRefusal(
-        error_class="IllegalArgumentException",
-        code=codes.MAINTENANCE_SETTINGS_REJECTED,
-        advice="Nothing was done. Change the settings of the block.",
-    ),
+    _OF_SETTINGS,
     KnownRefusal(
         error_class="NO_PERFORMER",
         code=codes.NO_PERFORMER,
@@ -60,7 +68,7 @@ def not_done(request: PerformRequest, why: str) -> Diagnostic:
     performer = performer_of(request.work.kind)
     own = performer.refusals if performer is not None else ()
     known = next((refusal for refusal in (*own, *_KNOWN) if refusal.fits(why)), None)
-    if known is None:
+    if known is None or (known is _OF_SETTINGS and not _WORDS_OF_SETTINGS.search(why)):
         code, advice, reason = codes.MAINTENANCE_FAILED, _FAILED, why
     else:
         code, advice, reason = known.code, known.advice, why.partition(": ")[2]

@@ -62,6 +62,10 @@ def _copy(manifest: ManifestFile, folder: Path, number: int) -> ManifestFile:
     return ManifestFile(f"file://{path}", *[manifest[index] for index in range(1, len(manifest))])
 
 
+def _noon(day: int) -> bytes:
+    return (day * 86_400_000_000 + 43_200_000_000).to_bytes(8, "little", signed=True)
+
+
 def _manifest(folder: Path, snapshot: int, files: int, today: int) -> ManifestFile:
     output = PyArrowFileIO().new_output(f"file://{folder}/metadata/first.avro")
     with write_manifest(2, SPEC, SCHEMA, output, snapshot, "deflate") as writer:
@@ -78,8 +82,8 @@ def _manifest(folder: Path, snapshot: int, files: int, today: int) -> ManifestFi
                 value_counts={1: 100, 2: 100},
                 null_value_counts={1: 0, 2: 0},
                 nan_value_counts={},
-                lower_bounds={1: b"\0" * 8, 2: b"\0" * 8},
-                upper_bounds={1: b"\1" * 8, 2: b"\1" * 8},
+                lower_bounds={1: b"\0" * 8, 2: _noon(today - index % DAYS)},
+                upper_bounds={1: b"\1" * 8, 2: _noon(today - index % DAYS)},
                 split_offsets=[4],
                 equality_ids=None,
                 sort_order_id=0,

@@ -12,6 +12,7 @@ from flareiac_iceberg.maintenance.statistics_text import statistics_of
 NOW = 1_000_000
 EMPTY: dict[str, Any] = {
     "rows": 0,
+    "rows_at_most": None,
     "bytes": 0,
     "files": 0,
     "delete_files": 0,
@@ -133,3 +134,9 @@ def test_what_is_not_known_is_no_number() -> None:
 
 def test_machines_get_the_figures_as_they_are() -> None:
     assert statistics_json({"table.a": statistics(EMPTY)}) == [{"address": "table.a", **EMPTY}]
+
+
+def test_rows_that_only_a_reader_can_count_have_a_bound() -> None:
+    found = statistics_of(decode(TableStatistics, EMPTY | {"rows": None, "rows_at_most": 16}), now=NOW)
+    assert found.cells[0] == "<=16"
+    assert found.lines[0].startswith("at most 16 rows, ")

@@ -48,7 +48,7 @@ def test_it_is_back_with_its_rows_and_is_not_dropped_again(
     assert lake.settle("table.t", request) is None
     outcome = revive(lake, request)
     assert isinstance(outcome, Applied)
-    assert outcome.messages[0] == "lake.n.t is back, with 1 rows"
+    assert outcome.messages[0] == "lake.n.t is back, with 1 row"
     assert lake.rows("n.t") == [{"id": 1}]
     again, settled = revive(lake, request), lake.settle("table.t", request)
     assert isinstance(again, Applied)

@@ -5,8 +5,9 @@ does.
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, Final, cast
+from uuid import UUID
 
-from flareiac.kernel.data import Attributes
+from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_iceberg.format.manifests import Entry
 from flareiac_iceberg.maintenance.kinds.compaction.where_clause import parsed
@@ -57,11 +58,19 @@ def filter_of(text: str, metadata: Attributes) -> Filter:
         return UNREAD
 
     def test(spec_id: int, entry: Entry) -> bool:
-        return bool(tests[spec_id](Record(*entry.partition))) and bool(
-            metrics.eval(cast(Any, _as_data_file(entry)))
-        )
+        try:
+            return bool(tests[spec_id](Record(*map(_literal, entry.partition)))) and bool(
+                metrics.eval(cast(Any, _as_data_file(entry)))
+            )
+        except (TypeError, ValueError):
+            return True  # values that the library cannot compare: the file may hold such rows
 
     return Filter(test=test)
+
+
+def _literal(value: Data) -> Data:
+    """A partition value as the library has it in expressions: a uuid is its bytes."""
+    return value.bytes if isinstance(value, UUID) else value
 
 
 def _as_data_file(entry: Entry) -> SimpleNamespace:

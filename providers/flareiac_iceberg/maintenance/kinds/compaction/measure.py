@@ -90,7 +90,7 @@ class DataFiles(Counting[RewriteFigures]):
         self._small += small
         self._worn += item.worn
         self._unfit += small or item.worn
-        key = (spec_id, *entry.partition) if spec_id == self._spec_id else ()
+        key = (spec_id, *files.partition_key(entry)) if spec_id == self._spec_id else ()
         self._parts.setdefault(key, []).append(item)
 
     def figures(self) -> RewriteFigures:
@@ -118,7 +118,7 @@ class Wear:
             if entry.referenced is not None:
                 self._own.setdefault(entry.referenced, []).append(entry)
             else:
-                self._shared.setdefault((spec, *entry.partition), []).append(entry)
+                self._shared.setdefault((spec, *files.partition_key(entry)), []).append(entry)
 
     def of(self, spec: int, entry: Entry) -> bool:
         """Whether the deletes of a file alone are a reason to rewrite it."""
@@ -129,7 +129,7 @@ class Wear:
         if self._threshold is None:
             return False
         shared = (
-            *self._shared.get((spec, *entry.partition), ()),
+            *self._shared.get((spec, *files.partition_key(entry)), ()),
             *(self._shared.get((spec,), ()) if entry.partition else ()),
         )
         return len(own) + sum(_applies(item, entry) for item in shared) >= self._threshold

@@ -51,7 +51,7 @@ def _counted(contents: Contents, limits: Sizing, kept: Collection[str | None]) -
             continue
         count += 1
         small += entry.size < limits.least
-        key = (spec, *entry.partition) if spec == contents.table.spec_id else ()
+        key = (spec, *files.partition_key(entry)) if spec == contents.table.spec_id else ()
         parts.setdefault(key, []).append(
             Candidate(entry.size, about=entry.referenced if entry.referenced in kept else None)
         )

@@ -5,7 +5,8 @@ from typing import Final
 
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_iceberg.format.manifests import Manifest
-from flareiac_iceberg.maintenance.contents import Contents
+from flareiac_iceberg.format.metadata import nodes, partition_spec_of, schema_of
+from flareiac_iceberg.maintenance.contents import Contents, Table, partition_sources
 from flareiac_iceberg.maintenance.figures import number
 from flareiac_iceberg.maintenance.kinds.manifest_rewrite.settings import ManifestRewrite
 
@@ -23,11 +24,14 @@ class ManifestSizes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManifestFigures:
-    """The manifests of data and of delete files, and how large Iceberg makes them."""
+    """The manifests of data and of delete files, and how large Iceberg makes them. ``unfit``: the column of
+    a partition that Iceberg's action cannot read; empty where there is none.
+    """
 
     data: ManifestSizes
     deletes: ManifestSizes
     target: int
+    unfit: str = ""
 
 
 def measure(_settings: ManifestRewrite, contents: Contents) -> ManifestFigures:
@@ -38,7 +42,16 @@ def measure(_settings: ManifestRewrite, contents: Contents) -> ManifestFigures:
         data=_sizes(item for item in own if not item.deletes),
         deletes=_sizes(item for item in own if item.deletes),
         target=number(table.properties, _TARGET) or _DEFAULT,
+        unfit=_unfit(table),
     )
+
+
+def _unfit(table: Table) -> str:
+    """Iceberg's action reads partitions as rows of Spark, where a uuid is a text, and fails (measured)."""
+    fields = partition_sources(partition_spec_of(table.metadata))
+    kept = {column for column, transform in fields if transform == "identity"}
+    columns = nodes(schema_of(table.metadata))
+    return next((node.path for node in columns if node.id in kept and node.type == "uuid"), "")
 
 
 def _sizes(manifests: Iterable[Manifest]) -> ManifestSizes:

@@ -16,6 +16,11 @@ def plan(case: Case, settings: ManifestRewrite, found: ManifestFigures | None) -
     words, passed = _reached(found, settings.run_if)
     if not passed:
         return case.idle(words, of=snapshot)
+    if found.unfit:
+        return case.idle(
+            f"{words}; Iceberg cannot rewrite manifests of partitions by a uuid, which {found.unfit} is",
+            of=snapshot,
+        )
     kinds = (found.data, found.deletes)
     after = [_after(each, found.target) for each in kinds]
     before = sum(each.count for each, new in zip(kinds, after, strict=True) if new is not None)

@@ -8,7 +8,7 @@ from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_iceberg.format.civil_time import DAY_MS, HOUR_MS, ceiling, floor
 from flareiac_iceberg.format.manifests import Entry, Manifest
 from flareiac_iceberg.format.metadata import nodes, schema_of
-from flareiac_iceberg.maintenance.contents import Contents, Counting
+from flareiac_iceberg.maintenance.contents import Contents, Counting, partition_sources
 from flareiac_iceberg.maintenance.kinds.retention.ages import UNITS, UNKNOWN, Age, Told, age_of, unit_of
 from flareiac_iceberg.maintenance.kinds.retention.settings import Retention
 
@@ -68,11 +68,8 @@ def clock(field_id: int, kind: str, specs: Sequence[Attributes], current: int) -
 
 def _times(spec: Attributes, field_id: int, kind: str) -> list[tuple[int, str]]:
     """The places of a spec's fields that are times of a column, finest first."""
-    units = [
-        (index, unit_of(item["transform"], kind))
-        for index, item in enumerate(spec["fields"])
-        if item["source-id"] == field_id
-    ]
+    fields = enumerate(partition_sources(spec))
+    units = [(index, unit_of(transform, kind)) for index, (column, transform) in fields if column == field_id]
     timed = [(index, unit) for index, unit in units if unit is not None]
     return sorted(timed, key=lambda item: UNITS.index(item[1]))
 
