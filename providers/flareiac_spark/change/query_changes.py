@@ -12,10 +12,12 @@ from flareiac_spark.change.changes import JobChange, Mixed, Noted, Refused, Rest
 from flareiac_spark.change.spark_compatibility import ABOVE_STATE, Rule, Verdict, rule
 from flareiac_spark.definition.job_definition import (
     Dedup,
+    Input,
     JobDefinition,
     KafkaOutput,
     Output,
     Step,
+    StreamInput,
     TableOutput,
 )
 from flareiac_spark.definition.queries import declares_state, what_is_read
@@ -432,12 +434,17 @@ def _query(job: JobDefinition, output: str) -> Query:
         steps=job.queries,
         source=written.source,
         streams=list(job.streams),
-        columns={name: item.columns for name, item in job.inputs.items()},
+        columns={name: item.columns for name, item in job.inputs.items() if not _may_have_others(item)},
         dedups={name: step.dedup.keys for name, step in job.steps.items() if step.dedup},
         identities={name: what_is_read(item) for name, item in job.inputs.items()},
         table_columns=_selected(job, written),
         exact_names=isinstance(written, KafkaOutput),
     )
+
+
+def _may_have_others(item: Input) -> bool:
+    """Whether an input may have columns that are not declared: its star is not the list of those that are."""
+    return isinstance(item, StreamInput) and not item.bad_records and item.source.may_have_other_columns
 
 
 def _selected(job: JobDefinition, output: Output) -> Sequence[str]:

@@ -64,6 +64,32 @@ _MALFORMED = (
     "CANNOT_PARSE_JSON_FIELD",
     "FAILED_READ_FILE.PARSE",
 )
+_UNREADABLE = "FAILED_READ_FILE"
+_NO_HINT = "FAILED_READ_FILE.NO_HINT"
+_UNHEALED = (
+    "Relative path in absolute URI",  # Hadoop: a colon in the name of the file
+    "Illegal character in",
+    "CSV header",
+    "PARQUET_",
+    "is not a Parquet file",
+    "TextParsingException",
+    "not in GZIP format",
+    "incorrect header check",
+)
+"""Parts of what is said of a file that gives the same error each time it is read."""
+_FILE_WAYS = {
+    "CSV header": (
+        "The header line of the file does not name the columns of the stream in their order: correct the file, "
+        "or the order of the columns."
+    ),
+    "Relative path in absolute URI": "Hadoop reads no file with a colon in its name: rename it.",
+    "Unescaped quote character": (
+        "Inside a quoted field a quote is written twice. Correct the file; or, where it was written with "
+        'backslashes, write in its stream: options = { escape = "\\" }.'
+    ),
+    "Unexpected end of": "The file is cut off: put the whole file in its place.",
+}
+"""What to do, by a part of what is said."""
 _LOST_STATE = re.compile(r"CANNOT_LOAD_STATE_STORE\.(CANNOT_READ_|CANNOT_FIND_|UNEXPECTED_FILE_SIZE)")
 _STATE_WAY_OUT = (
     "The state of the checkpoint has lost this file, or it is cut off. Put back a whole copy of the "
@@ -128,6 +154,11 @@ def choose(
 def _innermost(chain: Sequence[Link]) -> tuple[str, str]:
     """The class and the message of the link that tells most: the last one with a condition of its own."""
     telling = [link for link in chain if link.condition and link.condition not in _WRAPPERS]
+    if telling and telling[-1].condition == _NO_HINT:
+        below = [link for link in chain[chain.index(telling[-1]) + 1 :] if link.message]
+        if below:
+            said = f"{below[-1].message} ({_short(below[-1].class_name)})"
+            return _NO_HINT, said
     if telling:
         return str(telling[-1].condition), telling[-1].message
     spoken = [link for link in chain if link.message and _short(link.class_name) not in _WRAPPER_CLASSES]
@@ -146,6 +177,8 @@ def _with_way_out(error_class: str, message: str, lines: str) -> str:
         lines = f"{lines.partition(' It is possible')[0]}\n{_WITHOUT_IT}"
     if is_conflict(message):
         lines = conflict_text(message)
+    if error_class.startswith(_UNREADABLE) or "CSV header" in message:
+        lines = "\n".join([lines, *(way for said, way in _FILE_WAYS.items() if said in message)])
     if (way := kafka_errors.way_out(error_class) or executor_errors.way_out(error_class)) is not None:
         lines = f"{lines}\n{way}"
     if _LOST_STATE.search(error_class):
@@ -213,6 +246,8 @@ def _is_permanent(chain: Sequence[Link], error_class: str) -> bool:
         return True
     if _LOST_STATE.search(error_class) or any(word in error_class for word in _PERMANENT_CONDITIONS):
         return True
+    if any(_UNREADABLE in f"{link.condition} {link.message}" for link in chain):
+        return any(text in f"{link.condition} {link.message}" for link in chain for text in _UNHEALED)
     return any(text in link.message for link in chain for text in _PERMANENT_TEXTS)
 
 

@@ -16,6 +16,7 @@ from flareiac_spark.change import blockers as blocking
 from flareiac_spark.change.changes import JobChange, Live, Mixed, Noted, Pinned, Refused, Restarted, gravity
 from flareiac_spark.change.diff import SPARK, changes, is_fresh, quarantined
 from flareiac_spark.change.drift import at_rest, foreign, looked_at, pinned_otherwise, rolled_back, running
+from flareiac_spark.change.kept_reading import KEPT, with_kept_reading
 from flareiac_spark.change.recorded_definition import QUERY, recorded_definition
 from flareiac_spark.change.restart_reasons import restart_reason
 from flareiac_spark.column_types import table_columns
@@ -42,7 +43,8 @@ class JobPlanner:
         if request.desired is None:
             return _removed(request)
         recorded = _recorded(request)
-        desired = written_schemas.with_schemas(JobDefinition.of(request.desired), recorded, _facts(request))
+        declared = with_kept_reading(JobDefinition.of(request.desired), recorded)
+        desired = written_schemas.with_schemas(declared, recorded, _facts(request))
         if recorded is None or isinstance(request.observed, Missing) or request.replace:
             return _staged(request, desired, _created(request, desired))
         return _staged(request, desired, _updated(request, desired, recorded))
@@ -132,6 +134,7 @@ def _created(request: PlanRequest, desired: JobDefinition) -> Proposal:
     return Proposal(
         action=Action.CREATE,
         planned=desired.attributes,
+        keeps=KEPT,
         changes=_visible(classify(desired.attributes, None, None)),
         steps=(
             _start(request, desired, facts),
@@ -419,7 +422,7 @@ def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefiniti
     return Proposal(
         action=_action(request, steps, planned, blockers),
         planned=planned,
-        keeps=QUERY if stays else (),
+        keeps=QUERY if stays else KEPT,
         at_rest=at_rest(request, recorded, facts),
         changes=_changed(request, planned, found, fresh=fresh, accepted=accepted),
         steps=tuple(steps),

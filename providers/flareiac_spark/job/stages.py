@@ -140,8 +140,7 @@ def _must_finish(update: JobUpdate, recorded: JobDefinition) -> bool:
 
 def _redirects(update: JobUpdate, recorded: JobDefinition) -> bool:
     """Whether rows go to another place from now on than the application was last asked to write them to."""
-    request, old, desired = update.request, update.facts.spec, update.request.desired
-    assert desired is not None, "a removal redirects nothing"
+    request, old, desired = update.request, update.facts.spec, update.desired.attributes
     if old is None:
         return _places(recorded, update.desired) != _places(update.desired, recorded)
     try:

@@ -16,7 +16,7 @@ Options are always given to the functions: without them Spark's optimizer prunes
 to the columns that a query reads, and the other columns would not be judged.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from secrets import token_hex
 from typing import Any, Final
@@ -106,6 +106,18 @@ def permissive(options: Mapping[str, str]) -> dict[str, str]:
     return {**given, "mode": "PERMISSIVE", "columnNameOfCorruptRecord": _CORRUPT}
 
 
+def is_corrupt() -> str:
+    """The condition of a record that Spark's reader of files could not fit."""
+    return f"{_CORRUPT} IS NOT NULL"
+
+
+def raw_of_files(names: Sequence[str]) -> str:
+    """The text of a bad record of ``marked_files``. One whose only fault is that a required value is missing
+    has no text of its own: its columns, given as identifiers, stand for it.
+    """
+    return f"coalesce({_CORRUPT}, to_json(struct({', '.join(names)})))"
+
+
 def with_corrupt(ddl: str) -> str:
     """Columns as a schema with the column in which the reader puts records that do not fit."""
     return f"{ddl}, {_CORRUPT} STRING"
@@ -114,17 +126,14 @@ def with_corrupt(ddl: str) -> str:
 def marked_files(frame: Any, columns: tuple[SpecColumn, ...], text: Text) -> Any:
     """A frame of files that were read with ``permissive`` and ``with_corrupt``, with ``GOOD``, and with
     ``MARKER`` where bad records are explained.
-
-    A record whose only fault is that a required value is missing has no text of its own: its columns stand
-    for it.
     """
     decoder = text.decoder(columns)
     required = frame.sparkSession.createDataFrame([], text.schema(columns)).schema
     names = [quote(column.name) for column in columns]
     if not text.explained:
-        is_bad = (f"{_CORRUPT} IS NOT NULL", *(found for found, _ in missing_values(columns, required)))
+        is_bad = (is_corrupt(), *(found for found, _ in missing_values(columns, required)))
         return frame.selectExpr(*names, f"NOT ({' OR '.join(is_bad)}) AS {GOOD}")
-    raw = f"coalesce({_CORRUPT}, to_json(struct({', '.join(names)})))"
+    raw = raw_of_files(names)
     error = decoder.file_error(required)
     found = frame.selectExpr(*names, _CORRUPT, "_metadata", f"{error} AS {ERROR}")
     known = {"raw": raw, "error": ERROR, "file": "_metadata.file_path"}
@@ -225,7 +234,7 @@ class _Decoder:
             *(self._json_errors(self.text) if is_json else self._csv_errors(self.text)),
             (self._is_corrupt(self.text, with_corrupt(self.schema(self.columns))), NO_FIT),
             *self._more_text(),
-            *((condition, _missing(name)) for condition, name in self._missing(required)),
+            *((condition, missing_value(name)) for condition, name in self._missing(required)),
         ]
         whens = " ".join(f"WHEN {condition} THEN {literal(text)}" for condition, text in explained)
         good = f"WHEN {self.good(required)} THEN CAST(NULL AS STRING)"
@@ -242,7 +251,7 @@ class _Decoder:
         ]
         whens = " ".join(f"WHEN {condition} THEN {literal(text)}" for condition, text in explained)
         missing = " ".join(
-            f"WHEN {condition} THEN {literal(_missing(name))}"
+            f"WHEN {condition} THEN {literal(missing_value(name))}"
             for condition, name in missing_values(self.columns, required)
         )
         return f"CASE WHEN {_CORRUPT} IS NOT NULL THEN CASE {whens} END {missing} END"
@@ -357,7 +366,8 @@ def _misfit(column: SpecColumn) -> str:
     return f"the field {column.name} does not fit the type {column.type}"
 
 
-def _missing(name: str) -> str:
+def missing_value(name: str) -> str:
+    """The error of a record without a value of a required column."""
     return f"there is no value for {name}, which is not null"
 
 

@@ -21,8 +21,6 @@ from flareiac_spark.sources.resolved import SpecColumn
 FORMATS: Final = ("json", "csv", "parquet", "orc", "avro", "text")
 POSITIONAL: Final = ("csv",)
 """Formats whose columns are distinguished by position: leaving one out would shift the others."""
-RECORDS: Final = ("json", "csv")
-"""Formats of single records, each of which may be bad. Of other formats a whole file can be read or not."""
 VALUE: Final = Column(name="value", type="string")
 """The one column of files whose format is text."""
 FORMAT: Final = Attribute(

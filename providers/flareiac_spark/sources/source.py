@@ -100,8 +100,6 @@ class Source(ABC):
     """The rule of Spark for a source of this kind at another place."""
     held_by_brokers: ClassVar[bool] = False
     """Whether brokers hold its records, and delete them by themselves."""
-    always_judges: ClassVar[bool] = False
-    """Whether records are judged by all declared columns also where a bad one fails the job."""
     beside: ClassVar[tuple[str, ...]] = ()
     """Columns that a record has whatever is in it: none makes it bad."""
     widened: ClassVar[str | None] = None
@@ -197,6 +195,21 @@ class Source(ABC):
         where no record can be bad by itself.
         """
         return ()
+
+    @property
+    def always_judges(self) -> bool:
+        """Whether records are judged by all declared columns also where a bad one fails the job."""
+        return False
+
+    def keeping(self, recorded: "Source") -> "Source":
+        """As it goes on from a recorded one, where the configuration leaves open how it is read."""
+        del recorded
+        return self
+
+    @property
+    def may_have_other_columns(self) -> bool:
+        """Whether it may give columns that are not declared."""
+        return False
 
     @property
     def tells_columns_by_place(self) -> bool:

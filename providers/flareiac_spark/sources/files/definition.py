@@ -1,14 +1,16 @@
 """What a ``files`` block means. Pure, but for the count of its backlog."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import ClassVar, Final, Literal
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.kernel.records import OPTIONAL, SPARSE
 from flareiac.sdk.definitions import Number, Text
 from flareiac.sdk.project import Project
 from flareiac.sdk.secret_settings import checked_settings
+from flareiac.sdk.validators import parse_duration
 from flareiac_spark import codes
 from flareiac_spark.column_types import Column
 from flareiac_spark.places import absolute_place
@@ -16,28 +18,40 @@ from flareiac_spark.settings import BATCH_SIZE, all_of
 from flareiac_spark.sources.file_formats import (
     POSITIONAL,
     READING,
-    RECORDS,
     VALUE,
     in_order,
     recorded_folder,
 )
 from flareiac_spark.sources.files.backlog import files_waiting
 from flareiac_spark.sources.files.offsets import FilesOffsets
+from flareiac_spark.sources.files.reading import FIRST, NEWEST, RECORDS
 from flareiac_spark.sources.files.resolved import ResolvedFiles
 from flareiac_spark.sources.files.schema import BLOCK
 from flareiac_spark.sources.resolved import SpecColumn
 from flareiac_spark.sources.source import Places, Source, Surroundings
 from flareiac_spark.storage import Place
 
+_READING: Final = replace(READING, attributes=(*READING.attributes, "reading"))
+_WRITTEN: Final = "reading_is_written"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilesSource(Source):
-    """New files of a folder, or of a pattern of folders. ``options`` are those of Spark's reader, by name."""
+    """New files of a folder, or of a pattern of folders. ``options`` are those of Spark's reader, by name.
+
+    ``reading`` None is the first version of the rules, which a stream has that was recorded before there were
+    versions. ``reading_is_written``: whether the configuration says the version.
+    """
 
     block: ClassVar = BLOCK
     offsets: ClassVar = FilesOffsets()
-    meaning: ClassVar = READING
-    harmless: ClassVar = all_of(BATCH_SIZE, "max_files_per_trigger")
+    meaning: ClassVar = _READING
+    harmless: ClassVar = (
+        *all_of(BATCH_SIZE, "max_files_per_trigger"),
+        *all_of("which old files are read", "max_file_age"),
+        *all_of("who says by which rules files are read", _WRITTEN),
+    )
+    names: ClassVar = (_WRITTEN,)
     elsewhere: ClassVar = "source.path"
 
     kind: Literal["files"] = "files"
@@ -45,6 +59,9 @@ class FilesSource(Source):
     format: Text
     options: Mapping[str, Text]
     max_files_per_trigger: Number | None
+    max_file_age: Text | None = field(default=None, metadata=OPTIONAL)
+    reading: Number | None = field(default=None, metadata=OPTIONAL)
+    reading_is_written: bool = field(default=False, metadata=SPARSE)
 
     @classmethod
     def read(
@@ -62,7 +79,18 @@ class FilesSource(Source):
         source = cls.of_block(block)
         path = recorded_folder(source.path, ("files", "path"), around.project, diagnostics)
         given = checked_settings(source.options, ("files", "options"), around.references, diagnostics)
-        return replace(source, path=path, options=given), columns
+        return replace(source, path=path, options=given).with_version(), columns
+
+    def with_version(self) -> "FilesSource":
+        """As it is recorded: what does not say by which rules files are read is read by the newest ones."""
+        if self.reading is None:
+            return replace(self, reading=NEWEST)
+        return replace(self, reading=None if self.reading == FIRST else self.reading, reading_is_written=True)
+
+    def keeping(self, recorded: Source) -> Source:
+        if not isinstance(recorded, FilesSource) or self.reading_is_written or recorded.shown != self.shown:
+            return self
+        return replace(self, reading=recorded.reading)
 
     def resolve(
         self, columns: tuple[SpecColumn, ...], order: Sequence[str] | None, places: Places
@@ -72,6 +100,8 @@ class FilesSource(Source):
             format=self.format,
             options=self.options,
             max_files_per_trigger=self.max_files_per_trigger,
+            max_file_age_ms=parse_duration(self.max_file_age or ""),
+            reading=self.reading,
             columns=in_order(columns, order),
         )
 
@@ -90,6 +120,15 @@ class FilesSource(Source):
     @property
     def bad_record_fields(self) -> tuple[str, ...]:
         return ("raw", "error", "file") if self.format in RECORDS else ()
+
+    @property
+    def always_judges(self) -> bool:
+        return self.reading is not None and self.format in RECORDS
+
+    @property
+    def may_have_other_columns(self) -> bool:
+        # Spark adds those that the names of folders hold: dt=2026-01-02/a.json
+        return self.reading is None
 
     @property
     def tells_columns_by_place(self) -> bool:

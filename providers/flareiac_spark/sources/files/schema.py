@@ -4,8 +4,9 @@ from typing import Final
 
 from flareiac.kernel.types import NUMBER, STRING
 from flareiac.sdk.schema import Attribute, Block
-from flareiac.sdk.validators import between
+from flareiac.sdk.validators import between, is_duration, one_of
 from flareiac_spark.sources.file_formats import FORMAT, OPTIONS
+from flareiac_spark.sources.files.reading import FIRST, NEWEST
 
 BLOCK: Final = Block(
     description="Reads new files of a folder.",
@@ -23,6 +24,24 @@ BLOCK: Final = Block(
             description="Maximum number of files per batch.",
             validators=(between(1),),
             effect="restart",
+        ),
+        "max_file_age": Attribute(
+            type=STRING,
+            description="Age from which a new file is not read, counted back from the newest file that was "
+            'read: "30d". Reading 2 reads files of every age unless this is written; reading 1 passes over '
+            "files that are older than seven days.",
+            validators=(is_duration,),
+            effect="restart",
+        ),
+        "reading": Attribute(
+            type=NUMBER,
+            description=f"Version of the rules by which files are read. {NEWEST}: folders below the folder "
+            "are read, files of every age and of every name are read once, quoted CSV is read as RFC 4180 "
+            "says, header lines are compared with the columns, and what fits the columns only in part is a "
+            f"bad record. {FIRST}: Spark's own rules. A stream that is recorded keeps its version until this "
+            f"says another one; a new one has {NEWEST}.",
+            validators=(one_of(FIRST, NEWEST),),
+            effect="restart, or a new generation where a checkpoint holds state",
         ),
     },
 )

@@ -87,7 +87,6 @@ class KafkaSource(Source):
     first_start_again: ClassVar = "is of no effect on a checkpoint that has begun"
     names: ClassVar = _NAMES
     held_by_brokers: ClassVar = True
-    always_judges: ClassVar = True
     beside: ClassVar = BESIDE_VALUE
     elsewhere: ClassVar = "kafka.topic-removed"
     widened: ClassVar = "kafka.topic-added"
@@ -139,6 +138,10 @@ class KafkaSource(Source):
             avro=self._avro,
             columns=columns,
         )
+
+    @property
+    def always_judges(self) -> bool:
+        return True
 
     @property
     def change_columns(self) -> ChangeColumns | None:

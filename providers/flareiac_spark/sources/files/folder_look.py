@@ -1,0 +1,181 @@
+"""What a streamed folder shows before its files are read. Touches the disk, by reading only. Keeps names of
+files and of fields, never a value.
+"""
+
+import csv
+import gzip
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac_spark.sources.files.reading import SINK_LOG, reads_lines
+from flareiac_spark.sources.resolved import SpecColumn
+from flareiac_spark.sources.samples import FieldsWithoutColumn, SampleRead, judged
+
+_MOST: Final = 20_000
+"""Files that are looked at."""
+_SAMPLED: Final = 5
+"""The newest files, which are opened."""
+_BYTES: Final = 64 * 1024
+"""Bytes of a file that are looked at."""
+_LINES: Final = 100
+_GLOB: Final = frozenset("[]{}*?\\")
+_KEY: Final = re.compile(r"([^=/]+)=.*", re.DOTALL)
+_PATTERN: Final = frozenset("*?[{")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LandedFile:
+    """A file that a query may read; ``changed_ms`` in ms since 1970."""
+
+    path: str
+    changed_ms: int
+    below: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeaderDiffers:
+    """The first line of a file, and whether it only has the columns in another order."""
+
+    path: str
+    header: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeaderLine:
+    """A file whose first line holds the names of the columns, where no header line is expected."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderLook:
+    """``folder`` is absolute. ``globs`` are files with a glob character in their names, ``below`` those in
+    folders below it, ``keys`` what the names of those folders hold (``dt=...``), ``old`` those that no query
+    reads because of their age. Each with the number of all and one example. ``cut``: there are more files.
+    """
+
+    folder: str
+    files: int = 0
+    globs: tuple[int, str] = (0, "")
+    below: tuple[int, str] = (0, "")
+    keys: tuple[str, ...] = ()
+    old: tuple[int, str] = (0, "")
+    sink_log: bool = False
+    fields: tuple[FieldsWithoutColumn, ...] = ()
+    header: HeaderDiffers | HeaderLine | None = None
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilesRead:
+    """How a stream reads a folder. ``oldest_ms``: files of before are passed over, in ms since 1970, None
+    where none is; ``read`` are the paths of files that were read.
+    """
+
+    folder: Path
+    format: str
+    options: Mapping[str, str]
+    columns: tuple[SpecColumn, ...]
+    oldest_ms: int | None = None
+    read: frozenset[str] = frozenset()
+
+
+def looked_at(how: FilesRead) -> FolderLook | None:
+    """None for a pattern, and where the folder is not there or cannot be listed."""
+    if _PATTERN & set(str(how.folder)):
+        return None
+    try:
+        files, cut = _listed(how.folder)
+    except OSError:
+        return None
+    oldest = how.oldest_ms
+    old = [] if oldest is None else [f for f in files if f.changed_ms < oldest and f.path not in how.read]
+    below = [item for item in files if item.below]
+    newest = sorted(files, key=lambda item: item.changed_ms, reverse=True)[:_SAMPLED]
+    return FolderLook(
+        folder=str(how.folder),
+        files=len(files),
+        globs=_counted([item for item in files if _GLOB & set(Path(item.path).name)]),
+        below=_counted(below),
+        keys=tuple(dict.fromkeys(key for item in below for key in _keys(how.folder, item.path))),
+        old=_counted(old),
+        sink_log=(how.folder / SINK_LOG).exists(),
+        fields=_fields(how, newest),
+        header=_header(how, newest),
+        cut=cut,
+    )
+
+
+def _counted(files: Sequence[LandedFile]) -> tuple[int, str]:
+    return (len(files), files[0].path) if files else (0, "")
+
+
+def _listed(folder: Path) -> tuple[list[LandedFile], bool]:
+    """The files that are not hidden, and whether there are more. Raises ``OSError``."""
+    found: list[LandedFile] = []
+    with os.scandir(folder):
+        pass
+    for at, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not _is_hidden(name))
+        for name in sorted(names):
+            if _is_hidden(name):
+                continue
+            if len(found) >= _MOST:
+                return found, True
+            path = os.path.join(at, name)
+            try:
+                changed = int(os.stat(path).st_mtime * 1000)
+            except OSError:
+                continue
+            found.append(LandedFile(path=path, changed_ms=changed, below=Path(at) != folder))
+    return found, False
+
+
+def _is_hidden(name: str) -> bool:
+    """Whether Spark passes over a name: not over one that holds a column."""
+    return (name.startswith("_") and "=" not in name) or name.startswith(".") or name.endswith("._COPYING_")
+
+
+def _keys(folder: Path, path: str) -> Iterator[str]:
+    for part in Path(path).relative_to(folder).parts[:-1]:
+        if (found := _KEY.fullmatch(part)) is not None:
+            yield found[1]
+
+
+def _fields(how: FilesRead, files: Sequence[LandedFile]) -> tuple[FieldsWithoutColumn, ...]:
+    if not reads_lines(how.format, how.options):
+        return ()
+    lines = [line for item in files for line in _beginning(item.path).splitlines()[:_LINES] if line.strip()]
+    found = judged(SampleRead(format="json", columns=how.columns), str(how.folder), lines)
+    return tuple(item for item in found if isinstance(item, FieldsWithoutColumn))
+
+
+def _header(how: FilesRead, files: Sequence[LandedFile]) -> HeaderDiffers | HeaderLine | None:
+    given = {name.lower(): text for name, text in how.options.items()}
+    if how.format != "csv" or {"sep", "delimiter", "quote", "encoding", "charset"} & set(given):
+        return None
+    names = [column.name.lower() for column in how.columns]
+    expected = given.get("header", "").lower() == "true"
+    for item in files:
+        line = _beginning(item.path).partition(b"\n")[0].decode("utf-8-sig", errors="replace")
+        header = tuple(next(iter(csv.reader([line.rstrip("\r")])), []))
+        has_names = set(names) <= {name.strip().lower() for name in header}
+        if not expected and has_names and names:
+            return HeaderLine(path=item.path)
+        if expected and header and [name.lower() for name in header] != names:
+            return HeaderDiffers(path=item.path, header=header)
+    return None
+
+
+def _beginning(path: str) -> bytes:
+    """The first bytes of a file that is whole or packed by gzip; nothing where it cannot be read."""
+    try:
+        with gzip.open(path) if path.endswith(".gz") else open(path, "rb") as file:
+            found: bytes = file.read(_BYTES)
+    except (OSError, EOFError):
+        return b""
+    return found if len(found) < _BYTES else found.rpartition(b"\n")[0]

@@ -1,0 +1,198 @@
+"""Every record of a streamed folder is in the table once, or kept as a bad record, whatever its file is
+called, wherever it lies and however old it is.
+"""
+
+import gzip
+import os
+import random
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+
+from flareiac_spark.control import StreamInput
+from flareiac_spark.driver.inputs import explained, open_input, open_marked
+from flareiac_spark.driver.root_cause import root_cause_of
+from flareiac_spark.driver.spark_session import new_session
+from flareiac_spark.sources.bad_records import MARKER
+from flareiac_spark.sources.files.resolved import ResolvedFiles
+from flareiac_spark.sources.resolved import SpecColumn
+from tests.support.driver_application import driver_application
+from tests.support.streamed_files import COLUMNS, Landing
+
+pytestmark = pytest.mark.jvm
+
+FORMATS = ("json", "json", "csv", "csv", "parquet", "text")
+_FILES = 50
+_SAMPLE = 2
+"""Folders of each format in the normal run; each has ``_FILES`` files."""
+
+
+@pytest.fixture(scope="module")
+def application(
+    tmp_path_factory: pytest.TempPathFactory, jars: tuple[Path, ...], java_home: Path
+) -> Iterator[Any]:
+    conf = {"spark.sql.shuffle.partitions": "1", "spark.sql.files.openCostInBytes": "64m"}
+    with driver_application(conf, jars, java_home, tmp_path_factory.mktemp("application")) as session:
+        yield session
+
+
+def _columns(file_format: str) -> tuple[SpecColumn, ...]:
+    return tuple(
+        SpecColumn(name=name, type=kind.removesuffix("!"), required=kind.endswith("!"))
+        for name, kind in COLUMNS[file_format].items()
+    )
+
+
+def _stream(folder: Path, file_format: str, *, bad_records: str = "", **more: Any) -> StreamInput:
+    source = ResolvedFiles(
+        path=str(folder), format=file_format, columns=_columns(file_format), reading=2, **more
+    )
+    return StreamInput(name="s", source=source, bad_records=bad_records)
+
+
+def _read(frame: Any, checkpoint: Path) -> list[tuple[Any, ...]]:
+    """The rows of everything that is there and was not read yet."""
+    rows: list[tuple[Any, ...]] = []
+
+    def take(batch: Any, _number: int) -> None:
+        rows.extend(tuple(row) for row in batch.collect())
+
+    written = frame.writeStream.foreachBatch(take).option("checkpointLocation", str(checkpoint))
+    query = written.trigger(availableNow=True).start()
+    query.awaitTermination()
+    return rows
+
+
+def _each_record_once(application: Any, folder: Path, file_format: str, seed: int, files: int) -> int:
+    chance = random.Random(seed)
+    landing = Landing(folder / "landing", file_format, chance, time.time())
+    limit = chance.choice((None, None, 7))
+    has_records = file_format in ("json", "csv")
+    item = _stream(
+        landing.folder,
+        file_format,
+        bad_records="quarantine" if has_records else "",
+        options=landing.options,
+        max_files_per_trigger=limit,
+    )
+    rows, bad = Counter[tuple[Any, ...]](), Counter[str]()
+    for part in (files - files // 3, files // 3):
+        landing.land(part)
+        rows.update(_read(open_input(new_session(application), item, {}), folder / "rows"))
+        if has_records:
+            marked = open_marked(new_session(application), item, {}).where(f"{MARKER} IS NOT NULL")
+            kept = _read(marked.selectExpr(f"{MARKER}.file"), folder / "bad")
+            bad.update(unquote(file.removeprefix("file://").removeprefix("file:")) for (file,) in kept)
+    assert (rows - landing.expected.rows, landing.expected.rows - rows) == (Counter(), Counter()), seed
+    assert bad == landing.expected.bad, seed
+    return landing.expected.files
+
+
+@pytest.mark.parametrize("number", range(_SAMPLE))
+@pytest.mark.parametrize("file_format", ["json", "csv"])
+def test_each_record_is_read_once_or_kept_as_bad(
+    application: Any, tmp_path: Path, file_format: str, number: int
+) -> None:
+    _each_record_once(application, tmp_path, file_format, number, _FILES)
+
+
+@pytest.mark.parametrize("file_format", ["parquet", "text"])
+def test_each_row_is_read_once(application: Any, tmp_path: Path, file_format: str) -> None:
+    _each_record_once(application, tmp_path, file_format, 0, _FILES)
+
+
+@pytest.mark.slow
+def test_two_thousand_files(application: Any, tmp_path: Path) -> None:
+    seen, seed = 0, 1000
+    while seen < 2000:
+        file_format = FORMATS[seed % len(FORMATS)]
+        seen += _each_record_once(application, tmp_path / str(seed), file_format, seed, _FILES)
+        seed += 1
+
+
+def _failure(application: Any, item: StreamInput, folder: Path) -> tuple[str, str, bool]:
+    session = new_session(application)
+    with pytest.raises(Exception) as caught:  # noqa: PT011 - whatever it is, its root cause is compared
+        _read(open_input(session, item, {}), folder / "checkpoint")
+    cause = root_cause_of(caught.value)
+    return cause.error_class, explained(session, [item], cause.message, ()), cause.permanent
+
+
+def _landed(folder: Path, name: str, content: bytes) -> Path:
+    (folder / "landing").mkdir(exist_ok=True)
+    (folder / "landing" / name).write_bytes(content)
+    return folder / "landing"
+
+
+@pytest.mark.parametrize(
+    ("header", "said"),
+    [("name,id,amount,note", "Header: name, id, amount, note"), ("id,name", "Header length: 2")],
+)
+def test_a_header_line_that_does_not_name_the_columns_is_refused(
+    application: Any, tmp_path: Path, header: str, said: str
+) -> None:
+    folder = _landed(tmp_path, "a.csv", f"{header}\n1,Ada,2,x\n".encode())
+    _kind, message, permanent = _failure(
+        application, _stream(folder, "csv", options={"header": "true"}), tmp_path
+    )
+    assert said in message
+    assert "correct the file, or the order of the columns" in message
+    assert permanent
+
+
+def test_a_header_line_without_the_option_names_the_option(application: Any, tmp_path: Path) -> None:
+    folder = _landed(tmp_path, "a [1].csv", b"id,name,amount,note\n1,Ada,2,x\n")
+    kind, message, _permanent = _failure(application, _stream(folder, "csv"), tmp_path)
+    assert kind == "BAD_RECORD"
+    assert 'options = { header = "true" }' in message
+    assert "the field id does not fit the type long" in message
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said", "for_good"),
+    [
+        ("a.json.gz", gzip.compress(b'{"id": 1}\n' * 1000)[:-12], "cut off", False),
+        ("x:y.json", b'{"id": 1}\n', "colon", True),
+        ("b.json.gz", b"no gzip at all", "b.json.gz", False),
+    ],
+)
+def test_a_file_that_cannot_be_opened_is_named_with_the_cause(
+    application: Any, tmp_path: Path, name: str, content: bytes, said: str, for_good: bool
+) -> None:
+    folder = _landed(tmp_path, name, content)
+    _kind, message, permanent = _failure(application, _stream(folder, "json"), tmp_path)
+    assert name in message
+    assert said in message
+    assert permanent is for_good
+
+
+def test_the_folder_of_a_sink_is_read_when_the_job_says_how(application: Any, tmp_path: Path) -> None:
+    folder = _landed(tmp_path, "a.json", b'{"id": 1}\n')
+    (folder / "_spark_metadata").mkdir()
+    (folder / "_spark_metadata" / "0").write_text("v1\n")
+    item = _stream(folder, "json")
+    kind, message, permanent = _failure(application, item, tmp_path)
+    assert (kind, permanent) == ("FOLDER_OF_A_SINK", True)
+    assert "ignoreMetadata" in message
+    session = new_session(application)
+    session.conf.set("spark.sql.streaming.fileStreamSink.ignoreMetadata", "true")
+    assert [row[0] for row in _read(open_input(session, item, {}), tmp_path / "c")] == [1]
+
+
+def test_files_of_an_age_are_left_out_where_that_is_written(application: Any, tmp_path: Path) -> None:
+    folder = _landed(tmp_path, "new.txt", b"new\n")
+    item = _stream(folder, "text", max_file_age_ms=86_400_000)
+    read = [_read(open_input(new_session(application), item, {}), tmp_path / "c")]
+    week = time.time() - 10 * 86_400
+    for name, moment in (("old.txt", week), ("newer.txt", None)):
+        _landed(tmp_path, f".{name}", name.encode())
+        staged = folder / f".{name}"
+        os.utime(staged, None if moment is None else (moment, moment))
+        staged.rename(folder / name)
+    read.append(_read(open_input(new_session(application), item, {}), tmp_path / "c"))
+    assert read == [[("new",)], [("newer.txt",)]]
