@@ -143,6 +143,13 @@ UNRECORDED_DEFINITION_RAN: Final = Code(
     "FIK093", "An unrecorded definition has run on the state of the checkpoint"
 )
 FILES_HAVE_OTHER_PATH: Final = Code("FIK140", "The files of the checkpoint have another path")
+FILES_READ_BY_OLD_RULES: Final = Code("FIK450", "Files are read by the rules of an older release")
+FILES_NOT_READ: Final = Code("FIK451", "Files of a streamed folder are not read once each")
+FOLDER_OF_A_SINK: Final = Code("FIK452", "A streamed folder is listed by the log of Spark's file sink")
+HEADER_DIFFERS: Final = Code("FIK453", "A header line does not name the columns of the stream")
+READER_OPTION_LOSES: Final = Code("FIK454", "An option of the reader can lose rows")
+FOLDERS_BELOW: Final = Code("FIK455", "Folders below a streamed folder hold files")
+OPTION_CONTRADICTS_READING: Final = Code("FIK456", "An option contradicts the rules by which files are read")
 SOURCE_FOLDER_MISSING: Final = Code("FIK141", "A folder of files that the job reads does not exist")
 TABLE_ROLLED_BACK: Final = Code("FIK144", "A table was rolled back under the job that writes it")
 ROWS_NOT_STREAMABLE: Final = Code("FIK150", "Some rows cannot be read as a stream")

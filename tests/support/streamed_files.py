@@ -191,6 +191,8 @@ class Landing:
                 return b"  "
             case "nonsense":
                 return b"nonsense"
+            case _:
+                pass
         return json.dumps(kinds[kind](), ensure_ascii=chance.random() < 0.5).encode()
 
     def _csv(self) -> bytes:
@@ -203,8 +205,11 @@ class Landing:
         names = list(COLUMNS["csv"])
         if "header" in self.options:
             writer.writerow([name.upper() if chance.random() < 0.2 else name for name in names])
-        for _ in range(chance.randrange(1, 5)):
-            writer.writerow(self._csv_row(names))
+        for at in range(chance.randrange(1, 5)):
+            row = self._csv_row(names)
+            if at == 0:  # the first line shows how lines end
+                row = [item.replace("\n", " ") if isinstance(item, str) else item for item in row]
+            writer.writerow(row)
         text = out.getvalue()
         mark = "\ufeff" if "header" in self.options and chance.random() < 0.1 else ""
         if chance.random() < 0.1:

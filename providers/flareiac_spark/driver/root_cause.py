@@ -79,8 +79,8 @@ _UNHEALED = (
 """Parts of what is said of a file that gives the same error each time it is read."""
 _FILE_WAYS = {
     "CSV header": (
-        "The header line of the file does not name the columns of the stream in their order: correct the file, "
-        "or the order of the columns."
+        "The header line of the file does not name the columns of the stream in their order: correct the "
+        "file, or the order of the columns."
     ),
     "Relative path in absolute URI": "Hadoop reads no file with a colon in its name: rename it.",
     "Unescaped quote character": (

@@ -25,7 +25,7 @@ from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import recorded_identity
 from flareiac_spark.generation import broker_positions, carry_over_blockers, generation_plan, readable
 from flareiac_spark.generation.snapshot_holds import held_after
-from flareiac_spark.job import health, samples, schemas, topic_limits, written_schemas
+from flareiac_spark.job import file_folders, health, samples, schemas, topic_limits, written_schemas
 from flareiac_spark.job.payload import JobPayload
 from flareiac_spark.job.stages import JobUpdate, closing_of, stages_of
 from flareiac_spark.observation.job import JobFacts, OutputFacts, observed_facts, reach_complaints
@@ -151,7 +151,11 @@ def _created(request: PlanRequest, desired: JobDefinition) -> Proposal:
         ),
         blockers=tuple(blockers),
         drift=drift,
-        diagnostics=(*_absent_folders(request, facts), *_of_brokers(request, desired, facts, blockers)),
+        diagnostics=(
+            *_absent_folders(request, facts),
+            *file_folders.warnings(request, desired, facts),
+            *_of_brokers(request, desired, facts, blockers),
+        ),
         unknown=_unknown(request, desired, facts),
         unproven="SQL",
         payload=JobPayload(analyse=True, nonce=facts.nonce + 1 if facts.digest is not None else 0).data,
@@ -200,6 +204,7 @@ def _unreadable_by_start(request: PlanRequest, desired: JobDefinition, facts: Jo
         *broker_positions.of_start(request, desired, facts),
         *schemas.blockers(request, facts),
         *topic_limits.blockers(request, desired, facts),
+        *file_folders.blockers(desired, facts),
     ]
 
 
@@ -210,6 +215,7 @@ def _unreadable_by_generation(request: PlanRequest, desired: JobDefinition, fact
         *broker_positions.of_generation(request, desired, facts, start),
         *schemas.blockers(request, facts),
         *topic_limits.blockers(request, desired, facts),
+        *file_folders.blockers(desired, facts),
     ]
 
 
@@ -438,6 +444,7 @@ def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefiniti
         diagnostics=(
             *health.warnings(request, besides=reach_complaints(facts.reach)),
             *(() if stays_down else _absent_folders(request, facts)),
+            *file_folders.warnings(request, desired, facts),
             *_undone(request, undone),
             *_of_brokers(request, desired, facts, blockers),
             *(broker_positions.short_retention(request, desired, facts) if _stops(steps) else ()),

@@ -49,6 +49,7 @@ from flareiac_spark.engine.application import (
     read_status,
 )
 from flareiac_spark.engine.other_jobs import RestartedJobs, restarted_jobs
+from flareiac_spark.job import file_folders
 from flareiac_spark.job.brokers import of_each
 from flareiac_spark.job.health import complaints, watermark_ahead
 from flareiac_spark.job.query_folders import query_folders
@@ -111,7 +112,14 @@ def read_job(request: ReadRequest, applications: Applications, readers: Readers)
         attributes={**attributes, "stopped": True} if by_hand else attributes,
         identity=request.recorded.identity,
         facts=facts,
-        unhealthy=(*unwell, *seen.ahead, *seen.impaired, *seen.unread, *reach_complaints(facts.reach)),
+        unhealthy=(
+            *unwell,
+            *seen.ahead,
+            *seen.impaired,
+            *seen.unread,
+            *file_folders.complaints(job, facts),
+            *reach_complaints(facts.reach),
+        ),
     )
 
 
@@ -149,6 +157,13 @@ def _seen(request: ReadRequest, job: JobDefinition, applications: Applications, 
         schemas=readers.schemas.read(request),
         subjects=readers.subjects.read(request),
         samples=readers.reach.samples(request.address),
+        folders=file_folders.folders_looked_at(
+            request,
+            job,
+            declared,
+            {name: (folders[name], on_disk.get(name)) for name in job.query_names if name in folders},
+            project,
+        ),
         topic_limits=readers.reach.topic_limits(request.address),
         restarts=_restarted(request, declared, applications),
     )

@@ -93,12 +93,17 @@ def warnings(request: PlanRequest, facts: JobFacts) -> Iterator[Diagnostic]:
 
 
 def _fields(item: FieldsWithoutColumn) -> str:
+    head = f"{_part(item.having, item.records)} of topic {item.topic} have fields that are not read."
+    return fields_text(head, item)
+
+
+def fields_text(head: str, item: FieldsWithoutColumn) -> str:
+    """Fields without a column, one on each line below ``head``."""
     said = [
         " ".join(filter(None, (f"{_begun(clause(field))}.", way_to_read(field)))) for field in item.fields
     ]
     more = len(said) - _SHOWN
     rest = [f"And {more} more."] if more > 0 else []
-    head = f"{_part(item.having, item.records)} of topic {item.topic} have fields that are not read."
     return "\n".join([head, *said[:_SHOWN], *rest])
 
 

@@ -15,6 +15,7 @@ from flareiac_spark.sources.avro.latest import SchemaFinding
 from flareiac_spark.sources.avro.subjects import SubjectVerdict
 from flareiac_spark.sources.findings import InputReach
 from flareiac_spark.sources.findings_text import complaint
+from flareiac_spark.sources.folder_look import FolderLook
 from flareiac_spark.sources.joined_findings import by_input
 from flareiac_spark.sources.samples import SampleFinding
 
@@ -77,6 +78,8 @@ class JobFacts:
     """What registries say of the schemas that are to be written, by output."""
     samples: Mapping[str, tuple[SampleFinding, ...]] = field(default_factory=dict)
     """What the last records of topics say of the columns, by input."""
+    folders: Mapping[str, FolderLook] = field(default_factory=dict)
+    """What streamed folders show, by input."""
     topic_limits: Mapping[str, int] = field(default_factory=dict)
     """Bytes of records that a topic takes at once, by the output that writes it, where that was asked."""
 

@@ -11,3 +11,8 @@ def strict(file_format: str, options: Mapping[str, str]) -> dict[str, str]:
     """
     mode = {"mode": "FAILFAST"} if file_format in {"json", "csv", "xml"} else {}
     return {**mode, **resolve_all(options)}
+
+
+def resolved_options(options: Mapping[str, str]) -> dict[str, str]:
+    """Options with the values of their secrets."""
+    return dict(resolve_all(options))

@@ -13,6 +13,7 @@ from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import Mismatch, by_kind, encode
 from flareiac.sdk.brokers import TopicSelection
+from flareiac.sdk.changes import Blocker
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References, Resolved
 from flareiac.sdk.schema import Block
@@ -21,6 +22,7 @@ from flareiac_spark.column_types import Column
 from flareiac_spark.settings import Harmless
 from flareiac_spark.sources.avro.latest import SchemaRead
 from flareiac_spark.sources.changes import Meaning
+from flareiac_spark.sources.folder_look import FilesRead, FolderLook, FolderNote
 from flareiac_spark.sources.offsets import Offsets
 from flareiac_spark.sources.resolved import ResolvedSource, SpecColumn
 from flareiac_spark.sources.samples import SampleRead
@@ -233,6 +235,33 @@ class Source(ABC):
         """
         del checkpoint, index, project
         return None
+
+    def folder_read(
+        self, columns: Sequence[Column], logs: Sequence[tuple[Place, int]], project: Project
+    ) -> FilesRead | None:
+        """How a plan looks at the folder of its files; None where it does not. ``columns``: all that the
+        stream declares; ``logs``: the checkpoints that read it, with the numbers of its logs in them. Touches
+        the disk, by reading only.
+        """
+        del columns, logs, project
+        return None
+
+    def folder_notes(self, look: FolderLook, *, begun: bool) -> Iterator[FolderNote]:
+        """What its folder shows. ``begun``: whether a query has begun to read it."""
+        del look, begun
+        return iter(())
+
+    def folder_blockers(self, look: FolderLook | None, conf: Mapping[str, str]) -> Iterator[Blocker]:
+        """Why a query must not start on its folder. ``conf``: that of the job."""
+        del look, conf
+        return iter(())
+
+    @property
+    def old_rules(self) -> str:
+        """What it means that it is read by the rules of an older release, as sentences; empty where it is
+        not, or where the configuration says so.
+        """
+        return ""
 
     def running(self) -> Attributes:
         """What a query is started with, beside what only a first start looks at."""

@@ -3,6 +3,7 @@ called, wherever it lies and however old it is.
 """
 
 import gzip
+import itertools
 import os
 import random
 import time
@@ -12,22 +13,35 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+import pyarrow.parquet as pq
 import pytest
 
-from flareiac_spark.control import StreamInput
+from flareiac_spark.control import StreamInput, TableOutput
+from flareiac_spark.driver import bad_records
 from flareiac_spark.driver.inputs import explained, open_input, open_marked
 from flareiac_spark.driver.root_cause import root_cause_of
 from flareiac_spark.driver.spark_session import new_session
-from flareiac_spark.sources.bad_records import MARKER
 from flareiac_spark.sources.files.resolved import ResolvedFiles
 from flareiac_spark.sources.resolved import SpecColumn
 from tests.support.driver_application import driver_application
 from tests.support.streamed_files import COLUMNS, Landing
 
-pytestmark = pytest.mark.jvm
+pytestmark = [
+    pytest.mark.jvm,
+    # Spark's own sockets of what is collected
+    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
+]
 
 FORMATS = ("json", "json", "csv", "csv", "parquet", "text")
 _FILES = 50
+_NUMBERS = itertools.count()
+_QUARANTINE = TableOutput(
+    name="bad",
+    source="s",
+    identifier=("lake", "bad"),
+    mode="append",
+    columns=(SpecColumn(name="file", type="string"),),
+)
 _SAMPLE = 2
 """Folders of each format in the normal run; each has ``_FILES`` files."""
 
@@ -57,15 +71,12 @@ def _stream(folder: Path, file_format: str, *, bad_records: str = "", **more: An
 
 def _read(frame: Any, checkpoint: Path) -> list[tuple[Any, ...]]:
     """The rows of everything that is there and was not read yet."""
-    rows: list[tuple[Any, ...]] = []
-
-    def take(batch: Any, _number: int) -> None:
-        rows.extend(tuple(row) for row in batch.collect())
-
-    written = frame.writeStream.foreachBatch(take).option("checkpointLocation", str(checkpoint))
-    query = written.trigger(availableNow=True).start()
+    written = checkpoint.with_name(f"{checkpoint.name}-{next(_NUMBERS)}")
+    writer = frame.writeStream.format("parquet").option("checkpointLocation", str(checkpoint))
+    query = writer.option("path", str(written)).trigger(availableNow=True).start()
     query.awaitTermination()
-    return rows
+    found = [pq.read_table(file).to_pylist() for file in written.rglob("*.parquet")]
+    return [tuple(row.values()) for rows in found for row in rows]
 
 
 def _each_record_once(application: Any, folder: Path, file_format: str, seed: int, files: int) -> int:
@@ -85,8 +96,8 @@ def _each_record_once(application: Any, folder: Path, file_format: str, seed: in
         landing.land(part)
         rows.update(_read(open_input(new_session(application), item, {}), folder / "rows"))
         if has_records:
-            marked = open_marked(new_session(application), item, {}).where(f"{MARKER} IS NOT NULL")
-            kept = _read(marked.selectExpr(f"{MARKER}.file"), folder / "bad")
+            marked = open_marked(new_session(application), item, {})
+            kept = _read(bad_records.bad_rows(marked, item, _QUARANTINE, "job.x"), folder / "bad")
             bad.update(unquote(file.removeprefix("file://").removeprefix("file:")) for (file,) in kept)
     assert (rows - landing.expected.rows, landing.expected.rows - rows) == (Counter(), Counter()), seed
     assert bad == landing.expected.bad, seed

@@ -26,23 +26,32 @@ _OTHER_LISTING: Final = frozenset(
         "fileNameOnly",
     )
 )
-_OLDEST_MS: Final = 7 * 24 * 3_600_000
+SEVEN_DAYS_MS: Final = 7 * 24 * 3_600_000
 """Spark passes over files that are older than the newest one that it has seen by more than this
 (``maxFileAge``).
 """
 
 
-def files_waiting(checkpoint: Place, index: int, folder: Path, options: Mapping[str, str]) -> int | None:
-    """Files that no committed batch has read from source ``index``; None where that cannot be known. Raises
+def files_waiting(
+    checkpoint: Place,
+    index: int,
+    folder: Path,
+    options: Mapping[str, str],
+    *,
+    age_ms: int | None = SEVEN_DAYS_MS,
+    below: bool = False,
+) -> int | None:
+    """Files that no committed batch has read from source ``index``; None where that cannot be known.
+    ``age_ms``: age from which files are passed over, ``below``: whether folders below it are read. Raises
     ``Damaged``.
     """
     if _PATTERN & set(str(folder)) or _OTHER_LISTING & {name.lower() for name in options}:
         return None
-    read, newest = _read(checkpoint, index)
+    read, newest = files_read(checkpoint, index)
     waiting = 0
     try:
-        for path, changed_ms in _listed(folder):
-            if path not in read and changed_ms >= newest - _OLDEST_MS:
+        for path, changed_ms in _listed(folder, below=below):
+            if path not in read and (age_ms is None or changed_ms >= newest - age_ms):
                 waiting += 1
     except (OSError, _Nested):
         return None
@@ -53,17 +62,20 @@ class _Nested(Exception):
     """A folder in the folder: whether Spark reads it depends on its name and on all others."""
 
 
-def _listed(folder: Path) -> Iterator[tuple[str, int]]:
+def _listed(folder: Path, *, below: bool) -> Iterator[tuple[str, int]]:
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.name.startswith(("_", ".")):
+                continue
+            if below and entry.is_dir():
+                yield from _listed(Path(entry.path), below=below)
                 continue
             if not entry.is_file():
                 raise _Nested
             yield entry.path, int(entry.stat().st_mtime * 1000)
 
 
-def _read(checkpoint: Place, index: int) -> tuple[set[str], int]:
+def files_read(checkpoint: Place, index: int) -> tuple[set[str], int]:
     """The files that committed batches have read, and the time of the newest one that was noted in ms since
     1970.
     """

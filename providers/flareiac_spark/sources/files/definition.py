@@ -1,17 +1,19 @@
 """What a ``files`` block means. Pure, but for the count of its backlog."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import ClassVar, Final, Literal
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import OPTIONAL, SPARSE
+from flareiac.sdk.changes import Blocker
 from flareiac.sdk.definitions import Number, Text
 from flareiac.sdk.project import Project
 from flareiac.sdk.secret_settings import checked_settings
 from flareiac.sdk.validators import parse_duration
 from flareiac_spark import codes
+from flareiac_spark.checkpoint_log import Damaged
 from flareiac_spark.column_types import Column
 from flareiac_spark.places import absolute_place
 from flareiac_spark.settings import BATCH_SIZE, all_of
@@ -22,11 +24,14 @@ from flareiac_spark.sources.file_formats import (
     in_order,
     recorded_folder,
 )
-from flareiac_spark.sources.files.backlog import files_waiting
+from flareiac_spark.sources.files.backlog import SEVEN_DAYS_MS, files_read, files_waiting
+from flareiac_spark.sources.files.doubtful_options import doubtful_options
+from flareiac_spark.sources.files.folder_text import blockers, notes, old_rules
 from flareiac_spark.sources.files.offsets import FilesOffsets
-from flareiac_spark.sources.files.reading import FIRST, NEWEST, RECORDS
+from flareiac_spark.sources.files.reading import FIRST, NEWEST, RECORDS, RECURSIVE, reads_lines
 from flareiac_spark.sources.files.resolved import ResolvedFiles
 from flareiac_spark.sources.files.schema import BLOCK
+from flareiac_spark.sources.folder_look import FilesRead, FolderLook, FolderNote
 from flareiac_spark.sources.resolved import SpecColumn
 from flareiac_spark.sources.source import Places, Source, Surroundings
 from flareiac_spark.storage import Place
@@ -79,6 +84,8 @@ class FilesSource(Source):
         source = cls.of_block(block)
         path = recorded_folder(source.path, ("files", "path"), around.project, diagnostics)
         given = checked_settings(source.options, ("files", "options"), around.references, diagnostics)
+        for name, why in doubtful_options(given):
+            diagnostics.warning(codes.READER_OPTION_LOSES, why, attribute=("files", "options", name))
         return replace(source, path=path, options=given).with_version(), columns
 
     def with_version(self) -> "FilesSource":
@@ -86,6 +93,13 @@ class FilesSource(Source):
         if self.reading is None:
             return replace(self, reading=NEWEST)
         return replace(self, reading=None if self.reading == FIRST else self.reading, reading_is_written=True)
+
+    @property
+    def age_limit_ms(self) -> int | None:
+        """Files that are older than the newest one read by more than this are passed over; None: none is."""
+        if self.max_file_age is not None:
+            return parse_duration(self.max_file_age)
+        return SEVEN_DAYS_MS if self.reading is None else None
 
     def keeping(self, recorded: Source) -> Source:
         if not isinstance(recorded, FilesSource) or self.reading_is_written or recorded.shown != self.shown:
@@ -125,6 +139,38 @@ class FilesSource(Source):
     def always_judges(self) -> bool:
         return self.reading is not None and self.format in RECORDS
 
+    def folder_read(
+        self, columns: Sequence[Column], logs: Sequence[tuple[Place, int]], project: Project
+    ) -> FilesRead | None:
+        age, oldest, read = self.age_limit_ms, None, frozenset[str]()
+        if age is not None and len({place for place, _index in logs}) == len(logs) > 0:
+            try:
+                known, newest = files_read(*logs[0])
+            except (Damaged, OSError):
+                return None
+            oldest, read = (newest - age if newest else None), frozenset(known)
+        return FilesRead(
+            folder=absolute_place(self.path, project),
+            format=self.format,
+            options=self.options,
+            columns=tuple(SpecColumn(name=each.name, type=each.type) for each in columns),
+            json_lines=reads_lines(self.format, self.options),
+            oldest_ms=oldest,
+            read=read,
+        )
+
+    def folder_notes(self, look: FolderLook, *, begun: bool) -> Iterator[FolderNote]:
+        recursive = any(name.lower() == RECURSIVE.lower() for name in self.options)
+        first = self.reading is None
+        return notes(look, first=first, begun=begun, recursive=recursive, limit_ms=self.age_limit_ms)
+
+    def folder_blockers(self, look: FolderLook | None, conf: Mapping[str, str]) -> Iterator[Blocker]:
+        return iter(()) if self.reading is None else blockers(look, self.options, self.path, conf)
+
+    @property
+    def old_rules(self) -> str:
+        return old_rules(self.format) if self.reading is None and not self.reading_is_written else ""
+
     @property
     def may_have_other_columns(self) -> bool:
         # Spark adds those that the names of folders hold: dt=2026-01-02/a.json
@@ -135,7 +181,14 @@ class FilesSource(Source):
         return self.format in POSITIONAL
 
     def waiting(self, checkpoint: Place, index: int, project: Project) -> int | None:
-        return files_waiting(checkpoint, index, absolute_place(self.path, project), self.options)
+        return files_waiting(
+            checkpoint,
+            index,
+            absolute_place(self.path, project),
+            self.options,
+            age_ms=self.age_limit_ms,
+            below=self.reading is not None,
+        )
 
 
 KIND: Final = FilesSource

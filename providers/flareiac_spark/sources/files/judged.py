@@ -16,6 +16,7 @@ from flareiac_spark.sources.decoding import (
     ERROR,
     NO_FIT,
     ONCE,
+    STAYS,
     Text,
     complaint,
     decode_text,
@@ -137,24 +138,25 @@ def _key_error(columns: Sequence[SpecColumn]) -> str:
 
 
 def _records(frame: Any, files: Files) -> Any:
-    """Records that Spark's reader of their format has decoded."""
+    """Records that Spark's reader of their format has decoded. It decodes the columns that are asked for: to
+    judge a record by all of them, each is named in a condition that is never looked at.
+    """
     names = [quote(column.name) for column in files.columns]
     required = frame.sparkSession.createDataFrame([], files.text.schema(files.columns)).schema
+    read = frame.selectExpr("*", f"_metadata.file_path AS {FILE}", f"{STAYS} AS {ONCE}")
     doubts = list(_doubts(files))
-    whens = " ".join(f"WHEN {condition} THEN {literal(said)}" for condition, said in doubts)
-    doubt = f"CASE {whens} END" if doubts else "CAST(NULL AS STRING)"
     if files.text.explained:
-        decoder = files.text.decoder(files.held)
-        error = f"coalesce({decoder.file_error(required)}, {doubt})"
+        whens = " ".join(f"WHEN {condition} THEN {literal(said)}" for condition, said in doubts)
+        doubt = f"CASE {whens} END" if doubts else "CAST(NULL AS STRING)"
+        error = f"coalesce({files.text.decoder(files.held).file_error(required)}, {doubt})"
         raw = f"{raw_of_files(names)} AS {RAW}"
-        found = frame.selectExpr(*names, f"_metadata.file_path AS {FILE}", raw, f"{error} AS {ERROR}")
+        found = read.selectExpr(*names, FILE, ONCE, raw, f"{error} AS {ERROR}")
         return found.selectExpr("*", f"{ERROR} IS NULL AS {GOOD}")
-    bad = [is_corrupt(), *(each for each, _ in missing_values(files.held, required))]
+    every = f"NOT {ONCE} AND hash({', '.join(names)}) = 0"
+    bad = [is_corrupt(), every, *(each for each, _ in missing_values(files.held, required))]
     bad += [condition for condition, _ in doubts]
     good = f"NOT coalesce({' OR '.join(f'({each})' for each in bad)}, false)"
-    return frame.selectExpr(
-        *names, f"_metadata.file_path AS {FILE}", f"{good} AS {GOOD}", f"{literal(NO_FIT)} AS {ERROR}"
-    )
+    return read.selectExpr(*names, FILE, ONCE, f"{good} AS {GOOD}", f"{literal(NO_FIT)} AS {ERROR}")
 
 
 def _doubts(files: Files) -> Iterator[tuple[str, str]]:
@@ -174,7 +176,12 @@ def _doubts(files: Files) -> Iterator[tuple[str, str]]:
         equal = (f"lower(trim({quote(item.name)})) = {literal(item.name.lower())}" for item in columns)
         yield " AND ".join(equal), "it is a header line"
     if columns and columns[-1].type == "string":
-        yield f"endswith({quote(columns[-1].name)}, '\\n')", "a quoted field does not end"
+        last = quote(columns[-1].name)
+        yield f"endswith({last}, '\\n')", "a quoted field does not end"
+        yield (
+            f"endswith({last}, '\\r')",
+            "its line ends otherwise than the first one of the file; the option lineSep says how lines end",
+        )
 
 
 def _filled(column: SpecColumn, opening: Opening) -> str:

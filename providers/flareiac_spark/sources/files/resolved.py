@@ -9,7 +9,6 @@ from urllib.parse import unquote
 
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import OPTIONAL
-from flareiac.sdk.secrets import resolve_all
 from flareiac_spark.sources.bad_records import GOOD, MARKER
 from flareiac_spark.sources.decoding import (
     NO_FIT,
@@ -21,7 +20,7 @@ from flareiac_spark.sources.decoding import (
 from flareiac_spark.sources.files.in_flight import missing_in_flight
 from flareiac_spark.sources.files.judged import Files, judged
 from flareiac_spark.sources.files.reading import IGNORES_SINK_LOG, RECORDS, SINK_LOG, options_of
-from flareiac_spark.sources.reader_options import strict
+from flareiac_spark.sources.reader_options import resolved_options, strict
 from flareiac_spark.sources.resolved import (
     LostRows,
     Opening,
@@ -87,7 +86,7 @@ class ResolvedFiles(ResolvedSource):
         return self._judged(reader, self.path, opening, explained=opening.explains)
 
     def _judged(self, reader: Any, path: str, opening: Opening, *, explained: bool) -> Any:
-        options = options_of(self.format, resolve_all(self.options), self.max_file_age_ms)
+        options = options_of(self.format, resolved_options(self.options), self.max_file_age_ms)
         text = Text(format=self.format, options=options, schema=opening.schema, explained=explained)
         files = Files(columns=self.columns, text=text)
         given = permissive(options) if self.format in RECORDS else options

@@ -10,11 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from flareiac.kernel.codes import Code
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac_spark.sources.files.reading import SINK_LOG, reads_lines
 from flareiac_spark.sources.resolved import SpecColumn
 from flareiac_spark.sources.samples import FieldsWithoutColumn, SampleRead, judged
 
+SINK_LOG: Final = "_spark_metadata"
+"""The folder of the log of Spark's own sink."""
 _MOST: Final = 20_000
 """Files that are looked at."""
 _SAMPLED: Final = 5
@@ -71,15 +73,26 @@ class FolderLook:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FolderNote:
+    """What a folder shows of a stream, as a sentence. ``unread``: rows are missing or doubled."""
+
+    code: Code
+    text: str
+    unread: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FilesRead:
-    """How a stream reads a folder. ``oldest_ms``: files of before are passed over, in ms since 1970, None
-    where none is; ``read`` are the paths of files that were read.
+    """How a stream reads a folder. ``json_lines``: whether each line is a record of JSON. ``oldest_ms``: the
+    time before which files are passed over, in ms since 1970, None where none is; ``read`` are the paths of
+    files that were read.
     """
 
     folder: Path
     format: str
     options: Mapping[str, str]
     columns: tuple[SpecColumn, ...]
+    json_lines: bool
     oldest_ms: int | None = None
     read: frozenset[str] = frozenset()
 
@@ -126,12 +139,12 @@ def _listed(folder: Path) -> tuple[list[LandedFile], bool]:
                 continue
             if len(found) >= _MOST:
                 return found, True
-            path = os.path.join(at, name)
+            path = Path(at, name)
             try:
-                changed = int(os.stat(path).st_mtime * 1000)
+                changed = int(path.stat().st_mtime * 1000)
             except OSError:
                 continue
-            found.append(LandedFile(path=path, changed_ms=changed, below=Path(at) != folder))
+            found.append(LandedFile(path=str(path), changed_ms=changed, below=Path(at) != folder))
     return found, False
 
 
@@ -147,7 +160,7 @@ def _keys(folder: Path, path: str) -> Iterator[str]:
 
 
 def _fields(how: FilesRead, files: Sequence[LandedFile]) -> tuple[FieldsWithoutColumn, ...]:
-    if not reads_lines(how.format, how.options):
+    if not how.json_lines:
         return ()
     lines = [line for item in files for line in _beginning(item.path).splitlines()[:_LINES] if line.strip()]
     found = judged(SampleRead(format="json", columns=how.columns), str(how.folder), lines)
@@ -174,7 +187,7 @@ def _header(how: FilesRead, files: Sequence[LandedFile]) -> HeaderDiffers | Head
 def _beginning(path: str) -> bytes:
     """The first bytes of a file that is whole or packed by gzip; nothing where it cannot be read."""
     try:
-        with gzip.open(path) if path.endswith(".gz") else open(path, "rb") as file:
+        with gzip.open(path) if path.endswith(".gz") else Path(path).open("rb") as file:
             found: bytes = file.read(_BYTES)
     except (OSError, EOFError):
         return b""

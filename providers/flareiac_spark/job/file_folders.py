@@ -1,0 +1,84 @@
+"""Looks at the folders whose files a job streams, and says what is not read, or not as it is written. Touches
+the disk, by reading only.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from flareiac.kernel.diagnostics import Diagnostic, warning
+from flareiac.sdk.changes import Blocker
+from flareiac.sdk.project import Project
+from flareiac.sdk.requests import PlanRequest, ReadRequest
+from flareiac_spark import codes
+from flareiac_spark.change.kept_reading import with_kept_reading
+from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk
+from flareiac_spark.definition.input_columns import input_columns
+from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.job.samples import fields_text
+from flareiac_spark.observation.job import JobFacts
+from flareiac_spark.sources.folder_look import FolderLook, looked_at
+from flareiac_spark.storage import Place
+
+
+def folders_looked_at(
+    request: ReadRequest,
+    job: JobDefinition,
+    declared: JobDefinition | None,
+    checkpoints: Mapping[str, tuple[Place, CheckpointOnDisk | None]],
+    project: Project,
+) -> dict[str, FolderLook]:
+    """What the folders of a job's streams show, by input. ``job`` is the recorded or declared definition;
+    ``checkpoints`` are its folders, by query.
+    """
+    reads = job if declared is None else with_kept_reading(declared, job if request.recorded else None)
+    streams = {name: item for name, item in reads.streams.items() if item.source.folder is not None}
+    found: dict[str, FolderLook] = {}
+    for name, item in streams.items():
+        # A log does not name its stream
+        logs = [
+            (place, source.index)
+            for place, on_disk in checkpoints.values()
+            for source in (on_disk.sources if on_disk is not None else ())
+            if source.kind == item.source.kind and len(streams) == 1
+        ]
+        how = item.source.folder_read(input_columns(item, request.references), logs, project)
+        look = looked_at(how) if how is not None else None
+        if look is not None:
+            found[name] = look
+    return found
+
+
+def warnings(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Iterator[Diagnostic]:
+    """What the folders of the streams of a job show, in words."""
+    for name, item in desired.streams.items():
+        if request.recorded is not None and (text := item.source.old_rules):
+            yield warning(codes.FILES_READ_BY_OLD_RULES, f"Input {name}: {text}", address=request.address)
+        look = facts.folders.get(name)
+        if look is None:
+            continue
+        for note in item.source.folder_notes(look, begun=facts.started):
+            yield warning(note.code, f"Input {name}: {note.text}", address=request.address)
+        for fields in look.fields:
+            which = f"{fields.having} of the first {fields.records} records"
+            text = fields_text(
+                f"{which} of the newest files in {fields.topic} have fields that are not read.", fields
+            )
+            yield warning(codes.RECORD_FIELDS_NEW, f"Input {name}: {text}", address=request.address)
+
+
+def blockers(desired: JobDefinition, facts: JobFacts) -> Iterator[Blocker]:
+    """What keeps the queries of a job from reading their folders."""
+    for name, item in desired.streams.items():
+        for found in item.source.folder_blockers(facts.folders.get(name), desired.conf):
+            yield replace(found, why=f"Input {name}: {found.why}")
+
+
+def complaints(job: JobDefinition, facts: JobFacts) -> Iterator[str]:
+    """What a job that runs leaves unread, or reads twice."""
+    for name, item in job.streams.items():
+        look = facts.folders.get(name)
+        if look is None:
+            continue
+        for note in item.source.folder_notes(look, begun=facts.started):
+            if note.unread:
+                yield f"input {name}: {note.text.rstrip('.')}"
