@@ -12,6 +12,7 @@ from typing import Final
 
 from flareiac.kernel.codes import Code
 from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac_spark.sources.option_names import is_on, option
 from flareiac_spark.sources.resolved import SpecColumn
 from flareiac_spark.sources.samples import FieldsWithoutColumn, SampleRead, judged
 
@@ -26,6 +27,8 @@ _BYTES: Final = 64 * 1024
 _LINES: Final = 100
 _GLOB: Final = frozenset("[]{}*?\\")
 _KEY: Final = re.compile(r"([^=/]+)=.*", re.DOTALL)
+_OTHER_CSV: Final = ("sep", "delimiter", "quote", "encoding", "charset")
+"""Options with which a header line is not looked at."""
 _PATTERN: Final = frozenset("*?[{")
 
 
@@ -168,11 +171,10 @@ def _fields(how: FilesRead, files: Sequence[LandedFile]) -> tuple[FieldsWithoutC
 
 
 def _header(how: FilesRead, files: Sequence[LandedFile]) -> HeaderDiffers | HeaderLine | None:
-    given = {name.lower(): text for name, text in how.options.items()}
-    if how.format != "csv" or {"sep", "delimiter", "quote", "encoding", "charset"} & set(given):
+    if how.format != "csv" or any(option(how.options, name) is not None for name in _OTHER_CSV):
         return None
     names = [column.name.lower() for column in how.columns]
-    expected = given.get("header", "").lower() == "true"
+    expected = is_on(how.options, "header")
     for item in files:
         line = _beginning(item.path).partition(b"\n")[0].decode("utf-8-sig", errors="replace")
         header = tuple(next(iter(csv.reader([line.rstrip("\r")])), []))

@@ -6,6 +6,8 @@ A stream keeps the version under which it was recorded: other rules may give oth
 from collections.abc import Mapping
 from typing import Final
 
+from flareiac_spark.sources.option_names import is_on, option
+
 FIRST: Final = 1
 """Spark's own rules."""
 NEWEST: Final = 2
@@ -33,7 +35,7 @@ def options_of(file_format: str, options: Mapping[str, str], max_file_age_ms: in
     """
     ours = {RECURSIVE: "true", "maxFileAge": _ANY_AGE if max_file_age_ms is None else f"{max_file_age_ms}ms"}
     if file_format in RECORDS:
-        ours["locale"] = _PLAIN_LOCALE
+        ours |= {"locale": _PLAIN_LOCALE}
     if file_format == "csv":
         ours |= {
             "enforceSchema": "false",
@@ -49,8 +51,7 @@ def reads_lines(file_format: str, options: Mapping[str, str]) -> bool:
     """Whether each line of a file is a record of text that we decode, as that of a topic; else Spark's reader
     of the format decodes it.
     """
-    given = {name.lower(): text.lower() for name, text in options.items()}
-    by_reader = given.get("multiline") == "true" or any(name in given for name in _BY_READER)
+    by_reader = is_on(options, "multiLine") or any(option(options, name) is not None for name in _BY_READER)
     return file_format == "json" and not by_reader
 
 
