@@ -51,6 +51,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.skip(reason="takes minutes; --slow runs it"))
         if marker := item.get_closest_marker("example"):
             _leave_to_others(item, *marker.args)
+        if marker := item.get_closest_marker("turn"):
+            _leave_to_other_commits(item, *marker.args)
 
 
 def _leave_to_others(item: pytest.Item, example: str) -> None:
@@ -59,6 +61,16 @@ def _leave_to_others(item: pytest.Item, example: str) -> None:
 
     if example not in turns().played:
         item.add_marker(pytest.mark.skip(reason=f"--slow plays all {turns()}"))
+
+
+def _leave_to_other_commits(item: pytest.Item, turn: int, of: int) -> None:
+    """Samples of one kind are taken in turns."""
+    from tests.examples.turns import is_turn
+
+    if not is_turn(item.path, turn, of):
+        item.add_marker(
+            pytest.mark.skip(reason="another commit's turn; --slow runs it, and a change of its file")
+        )
 
 
 @pytest.fixture(autouse=True, scope="module")

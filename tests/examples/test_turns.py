@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.examples.depends import ROOT, files_of
-from tests.examples.turns import IN_TURNS, SHORT, History, decided, history
+from tests.examples.turns import IN_TURNS, SHORT, History, decided, history, is_turn
 
 
 @pytest.fixture
@@ -86,3 +86,17 @@ def test_without_a_history_the_short_ones_and_another_one_are_played(
 def test_the_first_commit_plays_every_example(repository: Path) -> None:
     git(repository, "reset", "-q", "--hard", "HEAD^")
     assert played(repository) == set(IN_TURNS)
+
+
+def test_samples_that_take_turns_leave_no_commit_without_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(6):
+        nothing = History(head="a", commits=number, changed=frozenset())
+        assert _taken(monkeypatch, nothing) == [number % 3]
+    changed = frozenset({"tests/examples/test_turns.py"})
+    assert _taken(monkeypatch, History(head="a", commits=1, changed=changed)) == [0, 1, 2]
+    assert _taken(monkeypatch, None) == [0]
+
+
+def _taken(monkeypatch: pytest.MonkeyPatch, found: History | None) -> list[int]:
+    monkeypatch.setattr("tests.examples.turns._history", lambda: found)
+    return [turn for turn in range(3) if is_turn(Path(__file__), turn, 3)]

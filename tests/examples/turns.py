@@ -48,7 +48,23 @@ class History:
 @cache
 def turns() -> Turns:
     """What this run plays."""
-    return decided(history(ROOT))
+    return decided(_history())
+
+
+def is_turn(test: Path, turn: int, of: int) -> bool:
+    """Whether a test that takes turns with others runs now: number ``turn`` of ``of`` with each of-th commit,
+    and all of them where their file differs from HEAD's first parent.
+    """
+    found = _history()
+    if found is None:
+        return turn == 0
+    number = found.commits if found.commits is not None else int(found.head, 16)
+    return number % of == turn or str(test.relative_to(ROOT)) in (found.changed or ())
+
+
+@cache
+def _history() -> History | None:
+    return history(ROOT)
 
 
 def decided(found: History | None) -> Turns:

@@ -15,7 +15,10 @@ SAMPLES = {1: ("pair", "changed", "carried"), 2: ("merge", "branch", "rebuilt")}
 """By seed: the scenarios."""
 
 
-@pytest.mark.parametrize("seed", SAMPLES)
+@pytest.mark.parametrize(
+    "seed",
+    [pytest.param(seed, marks=pytest.mark.turn(turn, len(SAMPLES))) for turn, seed in enumerate(SAMPLES)],
+)
 @pytest.mark.usefixtures("jars", "java_home")
 def test_every_row_is_there_once(tmp_path: Path, seed: int) -> None:
     chosen = [item for item in SCENARIOS if item.name in SAMPLES[seed]]

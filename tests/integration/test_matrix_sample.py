@@ -33,9 +33,12 @@ def test_each_cell_has_a_name_of_its_own_and_rows_that_are_right() -> None:
 
 
 @pytest.mark.jvm
+@pytest.mark.parametrize(
+    "half", [pytest.param(turn, marks=pytest.mark.turn(turn, 2), id=f"half-{turn}") for turn in (0, 1)]
+)
 @pytest.mark.usefixtures("jars", "java_home")
-def test_no_cell_differs(tmp_path: Path) -> None:
-    chosen: list[Cell] = [cell for cell in cells() if cell.name in SAMPLE]
-    assert len(chosen) == len(SAMPLE)
+def test_no_cell_differs(tmp_path: Path, half: int) -> None:
+    chosen: list[Cell] = [cell for cell in cells() if cell.name in SAMPLE[half::2]]
+    assert len(chosen) == len(SAMPLE[half::2])
     run(tmp_path, chosen)
     assert [cell.name for cell in chosen if cell.wrong] == [], table(chosen)
