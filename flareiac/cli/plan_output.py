@@ -19,7 +19,7 @@ def print_plan_text(terminal: Terminal, plan: Plan, display: DisplayOptions) -> 
         width=terminal.width(),
         detail=display.detail,
         show_steps=display.show_steps,
-        schemas=installed().registry.schemas,
+        types=installed().registry.types,
     )
     terminal.out(text)
 

@@ -326,7 +326,7 @@ def _put(attributes: Attributes, path: list[Data], recorded: Data) -> Attributes
 
 def _on_request(proposal: Proposal) -> Proposal:
     """With -destroy, what is declared all the same goes because that was asked for."""
-    old, new = "it is no longer declared", "destroying was asked for"
+    old, new = "it is no longer declared", "destroy was asked for"
     steps = tuple(replace(step, why=step.why.replace(old, new)) for step in proposal.steps)
     return replace(proposal, reasons=tuple(item.replace(old, new) for item in proposal.reasons), steps=steps)
 

@@ -2,6 +2,8 @@
 does.
 """
 
+from dataclasses import replace
+
 from flareiac.kernel.data import Absent, Data
 from flareiac.kernel.paths import render_path
 from flareiac.render.control_characters import printable
@@ -9,6 +11,7 @@ from flareiac.render.redaction import REDACTED, Pattern, hide, hides
 from flareiac.render.style import Style, Tone
 from flareiac.render.value_text import aligned, assignment, inline, is_text_block, text_difference
 from flareiac.sdk.changes import AttributeChange, Origin
+from flareiac.sdk.validators import duration_text
 
 _TONES = {"+": Tone.ADD, "-": Tone.REMOVE, "~": Tone.CHANGE}
 
@@ -40,6 +43,7 @@ class _Shown:
 
     @classmethod
     def of(cls, change: AttributeChange, patterns: tuple[Pattern, ...]) -> "_Shown":
+        change = _in_units(change)
         before, after = before_of(change), change.new
         if change.sensitive or hides(patterns, change.path):
             return cls(
@@ -95,6 +99,20 @@ class _Shown:
     def _with_comment(self, lines: list[str]) -> list[str]:
         comment = ", ".join(_remarks(self.change, hidden=self.after is REDACTED or self.before is REDACTED))
         return [f"{lines[0]}  # {comment}", *lines[1:]] if comment else lines
+
+
+def _in_units(change: AttributeChange) -> AttributeChange:
+    """A time in milliseconds under the name and in the unit that a file has."""
+    name = change.path[-1] if change.path else None
+    if not isinstance(name, str) or not name.endswith("_ms"):
+        return change
+    old, new, live = (_duration(value) for value in (change.old, change.new, change.live))
+    path = (*change.path[:-1], name.removesuffix("_ms"))
+    return replace(change, path=path, old=old, new=new, live=live)
+
+
+def _duration(value: Data) -> Data:
+    return duration_text(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def before_of(change: AttributeChange) -> Data:

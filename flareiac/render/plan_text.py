@@ -10,11 +10,13 @@ from flareiac.model.plan import Operation, OutputChange, Plan, PlannedResource
 from flareiac.render.control_characters import printable
 from flareiac.render.counts import counts, plan_line
 from flareiac.render.maintenance_text import due_section
-from flareiac.render.redaction import REDACTED, Schemas
+from flareiac.render.redaction import REDACTED
 from flareiac.render.resource_text import Detail, RenderOptions, blocked_entry, entries, wrapped
 from flareiac.render.style import Style, Tone
+from flareiac.render.summary_text import sentence
 from flareiac.render.value_text import inline
 from flareiac.sdk.changes import Action, Effect
+from flareiac.sdk.resource_type import ResourceType
 
 DESTRUCTIVE = frozenset(
     {Effect.LOSES_DATA, Effect.IRREVERSIBLE, Effect.RESULTS_CHANGE, Effect.NEW_GENERATION}
@@ -34,17 +36,18 @@ def plan_text(
     width: int,
     detail: Detail = "changes",
     show_steps: bool = False,
-    schemas: Schemas | None = None,
+    types: Mapping[str, ResourceType] | None = None,
 ) -> str:
-    """The whole plan, ending in one line that counts.
+    """The whole plan: first one sentence, last one line that counts.
 
     ``width`` is in columns. ``detail``: ``summary`` names the resources, ``changes`` shows changed attributes
     and steps, ``full`` also what stays. ``show_steps`` adds the operations in order, with what each waits
-    for. ``schemas`` tell what is sensitive. Diagnostics are not part of it.
+    for. ``types`` tell what is sensitive and what is a default. Diagnostics are not part of it.
     """
-    look = RenderOptions(style=Style(colour), width=width, detail=detail, schemas=schemas or {})
+    look = RenderOptions(style=Style(colour), width=width, detail=detail, types=types or {})
     parts = [
         *([look.style.strong(f"Workspace: {plan.workspace}")] if plan.workspace != "default" else []),
+        *([wrapped(summary, width, "", "")] if (summary := sentence(plan)) else []),
         *_sections(plan, look),
         *_output_section(plan.output_changes, look),
         *due_section(plan.tasks, look),
@@ -55,7 +58,7 @@ def plan_text(
     recorded = [
         item.address for item in plan.resources if item.action is Action.RECORD and not item.proposal.blockers
     ]
-    if recorded:
+    if recorded and not plan.blocked:
         parts.append(look.style.quiet(_recorded_line(recorded, look)))
     parts.extend(look.style.quiet(wrapped(line, look.width, "", "  ")) for line in _unproven(plan))
     parts.append(_last_line(plan, look))
@@ -166,8 +169,8 @@ def _unproven(plan: Plan) -> list[str]:
         if item.proposal.unproven and not item.proposal.blockers
     )
     return [
-        f"The {what} of {number} {kind}{'' if number == 1 else 's'} is proved by apply, before anything is "
-        "changed."
+        f"Not checked yet: the {what} of {number} {kind}{'' if number == 1 else 's'}. apply checks it first, "
+        "and changes nothing if it is wrong."
         for (kind, what), number in found.items()
     ]
 
@@ -178,9 +181,7 @@ def _recorded_line(addresses: Sequence[str], look: RenderOptions) -> str:
         if len(addresses) <= 5 or look.detail == "full"
         else f"{len(addresses)} resources"
     )
-    return wrapped(
-        f"The state is brought up to date for {named}; nothing else happens.", look.width, "", "  "
-    )
+    return wrapped(f"Only what the state records changes for {named}.", look.width, "", "  ")
 
 
 def _not_known(unknown: Iterable[str], due: str) -> str:

@@ -1,7 +1,7 @@
 """One planned resource, or several that change alike, as an entry of the plan."""
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Literal, TypeAlias
 
@@ -9,12 +9,14 @@ from flareiac.kernel.addresses import parse_address
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.model.plan import PlannedResource
+from flareiac.render.block_text import declaration, inner_lines
 from flareiac.render.change_text import change_lines
 from flareiac.render.control_characters import printable
-from flareiac.render.redaction import Pattern, Schemas, hide_attributes, sensitive_in
+from flareiac.render.redaction import Pattern, hide_attributes, sensitive_in
 from flareiac.render.style import Style, Tone
 from flareiac.render.value_text import body, quoted, without_nulls
 from flareiac.sdk.changes import Action, Blocker, Effect, Step
+from flareiac.sdk.resource_type import ResourceType
 
 _SIGNS = {
     Action.CREATE: ("+", Tone.ADD),
@@ -48,7 +50,7 @@ class RenderOptions:
     style: Style
     width: int
     detail: Detail = "changes"
-    schemas: Schemas
+    types: Mapping[str, ResourceType]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -144,8 +146,11 @@ def _attribute_block(group: _Group, look: RenderOptions) -> list[str]:
 
 
 def _block_body(resource: PlannedResource, look: RenderOptions) -> list[str]:
-    patterns = sensitive_in(resource, look.schemas)
+    kind = look.types.get(resource.type)
+    patterns = sensitive_in(resource, {} if kind is None else {kind.name: kind.schema})
     match resource.action:
+        case Action.CREATE if look.detail != "full":
+            return _declared(resource, patterns, look)
         case Action.CREATE:
             return _whole(resource.proposal.planned, patterns, look, "+", Tone.ADD)
         case Action.DELETE if look.detail == "full":
@@ -178,10 +183,28 @@ def _unchanged(resource: PlannedResource, patterns: Sequence[Pattern], look: Ren
     return [" " * 8 + look.style.quiet(f"# ({len(rest)} unchanged {noun} hidden)")]
 
 
+def _declared(resource: PlannedResource, patterns: Sequence[Pattern], look: RenderOptions) -> list[str]:
+    """A new resource as its author would write it; the rest is counted."""
+    parsed = parse_address(resource.address)
+    label = parsed.name if parsed is not None else resource.address
+    planned = hide_attributes(resource.proposal.planned, patterns) or {}
+    found = declaration(look.types.get(resource.type), label, planned)
+    lines = _signed(inner_lines(found.block, look.width - 8), look, "+", Tone.ADD)
+    if not found.defaults:
+        return lines
+    noun = "attribute" if found.defaults == 1 else "attributes"
+    return [*lines, " " * 8 + look.style.quiet(f"# ({found.defaults} {noun} with the default value hidden)")]
+
+
 def _whole(
     attributes: Attributes | None, patterns: Sequence[Pattern], look: RenderOptions, sign: str, tone: Tone
 ) -> list[str]:
-    lines = body(without_nulls(hide_attributes(attributes, patterns) or {}), look.width - 8)
+    return _signed(
+        body(without_nulls(hide_attributes(attributes, patterns) or {}), look.width - 8), look, sign, tone
+    )
+
+
+def _signed(lines: Sequence[str], look: RenderOptions, sign: str, tone: Tone) -> list[str]:
     mark = look.style.paint(sign, tone)
     return [f"      {mark} {line}" if _starts(line) else f"        {line}".rstrip() for line in lines]
 

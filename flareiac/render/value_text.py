@@ -6,10 +6,12 @@ import difflib
 import json
 import re
 from collections.abc import Mapping
+from typing import TypeGuard
 
 from flareiac.kernel.data import Absent, Data, Reference, Unknown
 from flareiac.render.control_characters import printable
 from flareiac.render.redaction import Redacted
+from flareiac.sdk.importing import Call, Written
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*\Z")
 _AS_IT_IS = re.compile(r"[A-Za-z0-9 _.,:;/()<>=@#*+-]*")
@@ -36,7 +38,7 @@ def key_text(key: str) -> str:
     return key if _IDENTIFIER.match(key) else quoted(key)
 
 
-def inline(value: Data) -> str:
+def inline(value: Written) -> str:
     """A value on one line."""
     match value:
         case dict():
@@ -54,11 +56,13 @@ def inline(value: Data) -> str:
             return repr(value)
         case list() | tuple():
             return f"[{', '.join(map(inline, value))}]"
+        case Call(function, arguments):
+            return f"{function}({', '.join(map(inline, arguments))})"
         case _:
             return json.dumps(value)
 
 
-def assignment(label: str, value: Data, width: int) -> list[str]:
+def assignment(label: str, value: Written, width: int) -> list[str]:
     """``label = value`` as lines: one where it fits into ``width`` columns, else nested, without outer
     indent.
     """
@@ -120,7 +124,7 @@ def aligned(items: list[list[str]]) -> list[list[str]]:
     return result
 
 
-def is_text_block(value: Data) -> bool:
+def is_text_block(value: Written) -> TypeGuard[str]:
     """Whether a value is a text of several lines."""
     return isinstance(value, str) and "\n" in value.rstrip("\n")
 

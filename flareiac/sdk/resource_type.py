@@ -10,6 +10,7 @@ from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.types import Type
 from flareiac.sdk.changes import Proposal, Usage
+from flareiac.sdk.importing import WrittenBlock
 from flareiac.sdk.lakehouse import EarlierState
 from flareiac.sdk.maintenance import Hold, Maintainer
 from flareiac.sdk.project import Project
@@ -101,6 +102,9 @@ class ResourceType:
     ``old`` to ``new``, where it names others by texts.
     ``values_only``: of a data block of which others take values, and never itself: nothing of it is kept with
     them, and it is read without any connection of the project.
+    ``written(label, attributes)``: the block that declares these canonical attributes, in the units of a
+    file and without what it need not say, for plans. Without it, what equals the default of the schema is
+    left out.
     ``examine(recorded)`` reads what is recorded of one, and raises where a part of it has another shape:
     asked once something has failed.
     """
@@ -130,4 +134,5 @@ class ResourceType:
     sheet: StatisticsSheet | None = None
     remains: Callable[[Attributes], Remains] = lambda _identity: Remains()
     renamed: Callable[[Attributes, str, str], Attributes] = lambda identity, _old, _new: identity
+    written: Callable[[str, Attributes], WrittenBlock] | None = None
     examine: Callable[[Recorded], object] = lambda _recorded: None

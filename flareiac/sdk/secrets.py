@@ -94,8 +94,8 @@ def _of_variable(name: str) -> str:
         why = f"the environment variable {name} is {'empty' if value == '' else 'not set'}"
         raise _failure(
             why,
-            f"Set it where this command runs: export {name}=... . What runs already has the variables of "
-            "its start.",
+            f"Set it where this command runs: export {name}=... . A process that runs already does not see a "
+            "new value: restart it.",
         )
     return value
 

@@ -25,6 +25,14 @@ def parse_duration(text: str) -> int | None:
     return total if text and at == len(text) else None
 
 
+def duration_text(milliseconds: int) -> str:
+    """The shortest text of one unit that ``parse_duration`` reads as this length: ``7d`` for a week."""
+    for unit in ("d", "h", "m", "s"):
+        if milliseconds and milliseconds % _DURATION_UNITS[unit] == 0:
+            return f"{milliseconds // _DURATION_UNITS[unit]}{unit}"
+    return f"{milliseconds}ms" if milliseconds else "0s"
+
+
 def parse_size(text: str) -> int | None:
     """``"256MB"`` in bytes (binary units), or None if the text is no size."""
     match = _SIZE.fullmatch(text.strip())

@@ -37,7 +37,10 @@ def outcome(case: Case, root: Path) -> tuple[dict[str, str], Plan | None]:
         inputs = planning_inputs(case, root, desired)
         made = make_plan(inputs, case.options.planning(), diagnostics)
         detail, steps = case.options.detail, case.options.show_steps
-        outputs["plan.txt"] = plan_text(made, colour=False, width=100, detail=detail, show_steps=steps)
+        types = installed().registry.types
+        outputs["plan.txt"] = plan_text(
+            made, colour=False, width=100, detail=detail, show_steps=steps, types=types
+        )
         outputs |= _also(case, made, inputs)
     if len(diagnostics):
         outputs["diagnostics.txt"] = text(list(diagnostics), desired.sources, width=100, colour=False)

@@ -221,7 +221,7 @@ class Project:
         came after.
         """
         text = self.plan(0)
-        assert "The state is brought up to date" not in text, text
+        assert "Only what the state records changes" not in text, text
         return text
 
     def killed(self, point: str, *words: str) -> None:

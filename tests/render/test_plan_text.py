@@ -14,6 +14,7 @@ from flareiac.model.plan import OutputChange, Plan
 from flareiac.render.plan_text import plan_text
 from flareiac.render.resource_text import Detail
 from flareiac.sdk.changes import Action, Blocker, Effect, Origin, Step
+from flareiac.sdk.resource_type import Kind, ResourceType
 from flareiac.sdk.schema import Attribute, Block
 from tests.render.plans import change, plan, resource, secret
 
@@ -42,6 +43,8 @@ def test_a_new_resource_is_shown_whole_without_what_is_not_managed() -> None:
     }
     assert shown(plan(resource("table.orders", Action.CREATE, planned=planned))) == (
         """\
+This plan creates table.orders.
+
 Changes:
 
   # table.orders will be created
@@ -85,6 +88,8 @@ def test_a_restart_shows_what_changes_and_why() -> None:
     )
     assert shown(plan(made)) == (
         """\
+This plan restarts job.delays["eu"].
+
 Restarts and stops:
 
   # job.delays["eu"] will be updated in-place
@@ -123,6 +128,8 @@ def test_what_is_blocked_comes_first_with_its_ways_out_to_paste() -> None:
     )
     assert shown(made) == (
         """\
+Blocked by job.agg; without that, this plan creates table.new.
+
 Blocked, a decision is needed:
 
   # job.agg is blocked
@@ -217,6 +224,8 @@ def test_equal_changes_are_folded_and_every_address_is_still_named() -> None:
     other = resource("table.other", Action.UPDATE, changes=(change(("retention",), "5d", "9d"),))
     assert shown(plan(tables[0], other, *tables[1:])) == (
         """\
+This plan changes 4 tables.
+
 Changes:
 
   # table.t0 will be updated in-place
@@ -239,13 +248,16 @@ Plan: 0 to add, 4 to change, 0 to destroy.
 def test_what_is_only_recorded_is_one_line_and_no_change() -> None:
     text = shown(plan(resource("job.a", Action.RECORD), resource("job.b", Action.RECORD)))
     assert text == (
-        "The state is brought up to date for job.a, job.b; nothing else happens.\n\nNo changes. What is "
+        "Only what the state records changes for job.a, job.b.\n\nNo changes. What is "
         "there matches the configuration.\n"
     )
 
 
 def test_sensitive_values_are_never_shown() -> None:
     schema = Block(attributes={"password": Attribute(type=STRING, description="", sensitive=True)})
+    link = ResourceType(
+        name="link", kind=Kind.MANAGED, schema=schema, description="", canonical=lambda *_: {}
+    )
     made = plan(
         resource("link.new", Action.CREATE, planned={"password": "hunter2", "user": "me"}),
         resource(
@@ -256,7 +268,7 @@ def test_sensitive_values_are_never_shown() -> None:
         outputs={"secret": OutputChange(before=None, after=OutputValue(value="hunter5", sensitive=True))},
     )
     for detail in ("summary", "changes", "full"):
-        text = plan_text(made, colour=False, width=100, detail=detail, schemas={"link": schema})
+        text = plan_text(made, colour=False, width=100, detail=detail, types={"link": link})
         assert "hunter" not in text
     assert "+ password = (sensitive value)" in text
     assert "~ token    = (sensitive value) -> (sensitive value)" in text
@@ -304,7 +316,8 @@ def test_summary_names_the_resources_and_full_shows_what_stays() -> None:
         )
     )
     assert shown(made, "summary") == (
-        "Changes:\n\n  # table.a will be updated in-place\n  # (because)\n\nPlan: 0 to add, 1 to change, 0 "
+        "This plan changes table.a.\n\nChanges:\n\n  # table.a will be updated in-place\n  # (because)\n\n"
+        "Plan: 0 to add, 1 to change, 0 "
         "to destroy.\n"
     )
     assert '\n        kept = "k"\n' in shown(made, "full")

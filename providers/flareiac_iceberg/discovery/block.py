@@ -7,21 +7,19 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from flareiac.kernel.data import Attributes, Data, Reference
-from flareiac.sdk.importing import Call, Written, WrittenBlock
+from flareiac.sdk.importing import Written, WrittenBlock
 from flareiac_iceberg.format.locations import plain_text
 from flareiac_iceberg.format.spec import (
     DEFAULT_PROPERTIES,
     PartitionField,
     SortField,
     TableDefinition,
-    TableSpec,
     children,
-    type_at,
 )
 from flareiac_iceberg.format.transforms import partition, sort_field
-from flareiac_iceberg.format.types import render
 from flareiac_iceberg.table.canonical import RESERVED_PROPERTIES
 from flareiac_iceberg.table.read import SERVER_DEFAULTS
+from flareiac_iceberg.table.written_block import column_block, partition_call, sort_call
 
 _ENGINE_VALUES: Final = {"write.parquet.compression-codec": "zstd", **DEFAULT_PROPERTIES}
 """Properties that are worth a line only with another value than engines (and FlareIaC) write by
@@ -45,7 +43,7 @@ def chosen(spec: TableDefinition, warehouse: str) -> Attributes:
         "comment": spec.comment or None,
         "format_version": spec.format_version,
         "location": spec.location if _is_elsewhere(spec, warehouse) else None,
-        "column": {path: _column(spec, path) for path in children(spec.columns or {}, "")},
+        "column": {path: column_block(spec, path) for path in children(spec.columns or {}, "")},
         "identifier": list(spec.identifier or ()),
         "partition_by": [_partition(item) for item in spec.partition_by or ()],
         "sort_by": [
@@ -57,19 +55,6 @@ def chosen(spec: TableDefinition, warehouse: str) -> Attributes:
         "tags": dict(sorted((spec.tags or {}).items())),
     }
     return {name: value for name, value in body.items() if value not in (None, [], {})}
-
-
-def _column(spec: TableSpec, path: str) -> Attributes:
-    columns = spec.columns or {}
-    column = columns[path]
-    found: Attributes = {"type": render(type_at(columns, path)) + (" not null" if column.required else "")}
-    if column.comment:
-        found["comment"] = column.comment
-    if column.tags:
-        found["tags"] = list(column.tags)
-    if column.default is not None:
-        found["default"] = column.default
-    return found
 
 
 def _partition(item: PartitionField) -> Data:
@@ -118,29 +103,12 @@ def written(
             case "name" if value == label:
                 continue
             case "partition_by":
-                attributes[name] = [_partition_call(PartitionField(**item)) for item in value]
+                attributes[name] = [partition_call(PartitionField(**item)) for item in value]
             case "sort_by":
-                attributes[name] = [_sort_call(SortField(**item)) for item in value]
+                attributes[name] = [sort_call(SortField(**item)) for item in value]
             case _:
                 attributes[name] = value
     blocks = tuple(
         WrittenBlock(type="column", label=path, attributes=column) for path, column in columns.items()
     )
     return WrittenBlock(type="table", label=label, attributes=attributes, blocks=blocks, notes=tuple(notes))
-
-
-def _partition_call(item: PartitionField) -> Written:
-    name = () if item.name is None else (item.name,)
-    if item.transform == "identity" and not name:
-        return item.column
-    width = () if item.param is None else (item.param,)
-    return Call(item.transform, (*width, item.column, *name))
-
-
-def _sort_call(item: SortField) -> Written:
-    width = () if item.param is None else (item.param,)
-    term: Written = (
-        item.column if item.transform == "identity" else Call(item.transform, (*width, item.column))
-    )
-    usual = (item.direction == "asc") == (item.nulls == "first")
-    return Call(item.direction, (term,) if usual else (term, item.nulls))

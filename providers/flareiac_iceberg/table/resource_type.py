@@ -4,6 +4,7 @@ from typing import Final
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.types import NUMBER, STRING
+from flareiac.sdk.importing import WrittenBlock
 from flareiac.sdk.maintenance import Maintainer
 from flareiac.sdk.requests import Unchanged
 from flareiac.sdk.resource_type import Kind, Planner, Remains, ResourceType
@@ -18,6 +19,12 @@ def _planner() -> Planner:
     from flareiac_iceberg.table.plan import TablePlanner
 
     return TablePlanner()
+
+
+def _written(label: str, attributes: Attributes) -> WrittenBlock:
+    from flareiac_iceberg.table.written_block import written_block
+
+    return written_block(label, attributes)
 
 
 def _maintainer() -> Maintainer:
@@ -52,6 +59,7 @@ TABLE: Final = ResourceType(
     canonical=canonical,
     follows_from_text=True,
     planner=_planner,
+    written=_written,
     is_settled=_is_settled,
     usages=usages,
     places=places,

@@ -116,12 +116,9 @@ def _mixed(
     acceptable: bool,
 ) -> Blocker:
     known = all(change.known for change in mixed)
-    names = " and ".join(dict.fromkeys(change.text for change in mixed))
     texts = [f"{_begun(change.text)}: {_old_and_new(change)}{change.why}" for change in mixed]
     word = token_of(address, mixed, recorded.accept_result_change)
-    accept = (
-        f"go on all the same, and live with what is said above, in this job:\n  {_accepting(address, word)}"
-    )
+    accept = f"accept the mixed results, in this job:\n  {_accepting(address, word)}"
     stale = desired.accept_result_change
     if stale:
         texts.append(f'The token "{stale}" was given for another change.')
@@ -130,7 +127,7 @@ def _mixed(
         codes.RESULTS_MIX,
         why="\n".join(
             [
-                f"Results {'would' if known else 'may'} change their meaning halfway: {names}.",
+                f"Results {'would' if known else 'may'} change their meaning halfway.",
                 *texts,
             ]
         ),

@@ -66,7 +66,7 @@ SCHEMA: Final = Block(
         "on_destroy": Attribute(
             type=STRING,
             description=(
-                "What happens when the block is removed: retain (forget it, keep its files) or "
+                "What happens when the block is removed: retain (the state forgets it, its files stay) or "
                 "delete (its files)."
             ),
             default="retain",

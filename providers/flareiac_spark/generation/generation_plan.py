@@ -114,8 +114,14 @@ def steps(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Iter
     if facts.operators:
         names = ", ".join(dict.fromkeys(facts.operators))
         again = start in (EARLIEST, OLDEST_SNAPSHOT)
-        rebuilt = "it is rebuilt from what is read again" if again else "what is open in it begins empty"
-        yield Step(text=f"leaves the state behind ({names})", effect=Effect.NEW_GENERATION, why=rebuilt)
+        rebuilt = (
+            "it is rebuilt from what is read again"
+            if again
+            else "windows and groups that are open are cut short"
+        )
+        yield Step(
+            text=f"starts with empty operator state ({names})", effect=Effect.NEW_GENERATION, why=rebuilt
+        )
     if reads_again(start):
         yield from _rows(desired, request.references, lost, deleted, other)
 

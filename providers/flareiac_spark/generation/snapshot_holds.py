@@ -65,7 +65,7 @@ def held_after(request: PlanRequest) -> tuple[Step, ...]:
     names = " and ".join(tables)
     if checkpoint not in request.references:
         return (no_longer_held(names, request.address, f"{checkpoint} leaves the state too"),)
-    text = f"the snapshots of {names} that it needs to go on stay as long as {checkpoint} does"
+    text = f"keeps the snapshots of {names} that it would need to resume, until {checkpoint} is removed"
     why = (
         "so that the job can go on when its block is put back; remove the block of its checkpoint too to "
         "let them go"

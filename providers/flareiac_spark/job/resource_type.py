@@ -5,6 +5,7 @@ from typing import Final
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.sdk.changes import Usage
+from flareiac.sdk.importing import WrittenBlock
 from flareiac.sdk.lakehouse import EarlierState
 from flareiac.sdk.maintenance import Hold
 from flareiac.sdk.project import Project
@@ -25,6 +26,12 @@ def _examine(recorded: Recorded) -> object:
     from flareiac_spark.definition.job_identity import JobIdentity
 
     return JobDefinition.of(recorded.attributes), JobIdentity.of(recorded.identity)
+
+
+def _written(label: str, attributes: Attributes) -> WrittenBlock:
+    from flareiac_spark.definition.written_block import written_block
+
+    return written_block(label, attributes)
 
 
 def _canonical(
@@ -78,6 +85,7 @@ JOB: Final = ResourceType(
     description="A streaming or batch query: inputs, steps, outputs.",
     canonical=_canonical,
     planner=_planner,
+    written=_written,
     examine=_examine,
     usages=_usages,
     holds=_holds,

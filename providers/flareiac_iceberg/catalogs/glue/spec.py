@@ -34,7 +34,7 @@ class GlueCatalog(CatalogSpec):
     uses_aws: ClassVar = True
     advice: ClassVar = (
         "Check region and endpoint, and that AWS gives keys here that may read Glue. "
-        "Nothing is known meanwhile."
+        "Until then, nothing is planned for its tables."
     )
 
     @classmethod

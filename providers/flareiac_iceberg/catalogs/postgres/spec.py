@@ -35,7 +35,7 @@ class PostgresCatalog(CatalogSpec):
     spark_packages: ClassVar = ("org.postgresql:postgresql:42.7.14",)
     advice: ClassVar = (
         "Check that the server runs and can be reached, and that user, password and "
-        "database are right. Nothing is known meanwhile."
+        "database are right. Until then, nothing is planned for its tables."
     )
 
     host: str

@@ -31,7 +31,7 @@ class RestCatalog(CatalogSpec):
     is_server: ClassVar = True
     advice: ClassVar = (
         "Check that the server runs, and uri, warehouse, prefix and token or credential. "
-        "Nothing is known meanwhile."
+        "Until then, nothing is planned for its tables."
     )
 
     uri: str

@@ -19,7 +19,7 @@ class FilesOffsets(Offsets):
 
     carry_over = CarryOver.LOG
     named = "files"
-    read_again = "reads every file in {} again; files that are gone (clean_source) cannot be read again"
+    read_again = "reads every file in {} again; files that were deleted since cannot be read again"
     kept_in_log = "which files of {} were read"
     lost = "the files read so far are not known"
 

@@ -19,8 +19,8 @@ def _a_day_at_least(value: Data) -> str | None:
     if wrong or (parse_duration(value) or 0) >= DAY_MS:
         return wrong
     return (
-        f'"{value}" is less than "24h". A writer that is at work has files that no snapshot names yet; '
-        "younger files would be theirs."
+        f'"{value}" is less than "24h". Files younger than that may belong to a write that is in progress, '
+        "whose snapshot is yet to name them."
     )
 
 

@@ -1,0 +1,63 @@
+"""A block as its author would write it, as the lines of a plan's entry. Pure."""
+
+from collections.abc import Iterator, Mapping
+
+from flareiac.kernel.data import Attributes
+from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.render.value_text import aligned, assignment, key_text, quoted, without_nulls
+from flareiac.sdk.importing import WrittenBlock
+from flareiac.sdk.resource_type import ResourceType
+
+_INDENT = "    "
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declaration:
+    """``block`` without what equals a default; ``defaults`` counts the attributes that are left out."""
+
+    block: WrittenBlock
+    defaults: int
+
+
+def declaration(kind: ResourceType | None, label: str, attributes: Attributes) -> Declaration:
+    """The block that declares canonical attributes. Without a type, all of them are shown."""
+    there = {name: without_nulls(value) for name, value in attributes.items() if value not in (None, {}, [])}
+    if kind is None:
+        return Declaration(block=WrittenBlock(type="", label=label, attributes=there), defaults=0)
+    schema = kind.schema.attributes
+    if kind.written is not None:
+        block = kind.written(label, attributes)
+    else:
+        shown = {
+            name: value
+            for name, value in there.items()
+            if (name not in schema or value != schema[name].default) and (name != "name" or value != label)
+        }
+        block = WrittenBlock(type=kind.name, label=label, attributes=shown)
+    left = [name for name in there if name in schema and name not in block.attributes]
+    return Declaration(block=block, defaults=len(left))
+
+
+def inner_lines(block: WrittenBlock, width: int) -> list[str]:
+    """The attributes of a block with aligned equals signs, then the blocks in it."""
+    return [
+        *_attributes(block.attributes, width),
+        *(line for item in block.blocks for line in _block(item, width)),
+    ]
+
+
+def _attributes(attributes: Mapping[str, object], width: int) -> Iterator[str]:
+    items = [assignment(key_text(name), value, width) for name, value in attributes.items()]
+    for lines in aligned(items):
+        yield from lines
+
+
+def _block(block: WrittenBlock, width: int) -> list[str]:
+    head = block.type if block.label is None else f"{block.type} {quoted(block.label)}"
+    inside = inner_lines(block, width - len(_INDENT))
+    if not inside:
+        return [f"{head} {{}}"]
+    flat = f"{head} {{ {inside[0]} }}"
+    if len(inside) == 1 and not block.blocks and len(flat) <= width:
+        return [flat]
+    return [f"{head} {{", *(f"{_INDENT}{line}".rstrip() for line in inside), "}"]

@@ -1,0 +1,101 @@
+"""A plan in one sentence: what an apply creates, changes, restarts, destroys and loses, and what it runs too.
+Pure.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from flareiac.model.plan import Plan, PlannedResource
+from flareiac.render.control_characters import printable
+from flareiac.sdk.changes import Action, Effect
+
+_NAMED = 3
+"""So many addresses are named; more of them are counted."""
+
+
+def sentence(plan: Plan) -> str:
+    """Empty where an apply would do nothing that has to be said."""
+    free = [item for item in plan.resources if not item.proposal.blockers]
+    due = [f"{item.task.name} of {item.address}" for item in plan.tasks if item.task.due]
+    parts = [
+        *_by_type("imports", free, (Action.ADOPT,)),
+        *_by_type("creates", free, (Action.CREATE,)),
+        *_named("destroys", [item.address for item in free if item.action is Action.DELETE]),
+        *_named(
+            "destroys and creates again", [item.address for item in free if item.action is Action.REPLACE]
+        ),
+        *_losses(free),
+        *_named("begins a new generation of", _new_generations(free)),
+        *_named("restarts", [item.address for item in free if item.restarts]),
+        *_named("stops", [item.address for item in free if _stops(item)]),
+        *_by_type(
+            "changes", [item for item in free if not item.restarts and not item.loses], (Action.UPDATE,)
+        ),
+        *_by_type("forgets", free, (Action.FORGET,)),
+        *_named("runs", due),
+    ]
+    if not parts or plan.errored:
+        return ""
+    doing = _listed(parts)
+    if plan.blocked:
+        blocked = _names([item.address for item in plan.blocked])
+        return printable(f"Blocked by {blocked}; without that, this plan {doing}.")
+    return printable(f"This plan {doing}.")
+
+
+def _stops(item: PlannedResource) -> bool:
+    effects = {step.effect for step in item.proposal.steps}
+    return item.action is Action.UPDATE and Effect.STOPS in effects and not item.restarts
+
+
+def _by_type(verb: str, resources: Iterable[PlannedResource], actions: Sequence[Action]) -> list[str]:
+    chosen = [item for item in resources if item.action in actions]
+    if 0 < len(chosen) <= _NAMED:
+        return [f"{verb} {_names([item.address for item in chosen])}"]
+    counted = Counter(item.type for item in chosen)
+    return [f"{verb} {_listed([_many(number, kind) for kind, number in counted.items()])}"] if chosen else []
+
+
+def _named(verb: str, things: Sequence[str]) -> list[str]:
+    return [f"{verb} {_names(things)}"] if things else []
+
+
+def _names(things: Sequence[str]) -> str:
+    if len(things) <= _NAMED:
+        return _listed(things)
+    return _listed([*things[: _NAMED - 1], f"{len(things) - _NAMED + 1} more"])
+
+
+def _losses(resources: Iterable[PlannedResource]) -> list[str]:
+    """What is gone afterwards of resources that stay, in the words of their steps."""
+    texts = [
+        f"{item.address} {step.text}"
+        for item in resources
+        if item.loses
+        for step in item.proposal.steps
+        if step.effect is Effect.LOSES_DATA
+    ]
+    return [f"loses data ({'; '.join(texts[:_NAMED])}{_rest(texts)})"] if texts else []
+
+
+def _new_generations(resources: Sequence[PlannedResource]) -> list[str]:
+    """The resources whose state is left behind; those that only restart for it are named as restarts."""
+    found = [
+        item
+        for item in resources
+        if item.loses and any(step.effect is Effect.NEW_GENERATION for step in item.proposal.steps)
+    ]
+    return [item.address for item in found if not item.restarts] or [item.address for item in found]
+
+
+def _rest(texts: Sequence[str]) -> str:
+    return f"; and {len(texts) - _NAMED} more" if len(texts) > _NAMED else ""
+
+
+def _many(number: int, kind: str) -> str:
+    return f"{number} {kind}{'' if number == 1 else 's'}"
+
+
+def _listed(texts: Sequence[str]) -> str:
+    *first, last = texts
+    return f"{', '.join(first)} and {last}" if first else last
