@@ -2,17 +2,26 @@
 
 import socket
 import threading
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from logging import Logger
 from typing import Any, Final
 
 from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.sdk.secrets import masked
 from flareiac_spark.listen_address import ListenAddress, listen_address
 
 _RETRY_SECONDS: Final = 5.0
 _CLIENT_SECONDS: Final = 10.0
-"""So long a client may take to say what it wants."""
+"""So long a client may take to say what it wants and to take the answer, whatever it sends meanwhile."""
+_MOST: Final = 32
+"""So many clients are answered at once. One more takes the place of the one that has been there longest: a
+probe takes milliseconds, and the files of the lease need descriptors, too.
+"""
+_MOST_THREADS: Final = 2 * _MOST
+"""With so many threads, those of clients that were sent away among them, a new client is not let in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +111,9 @@ class _Server(ThreadingHTTPServer):
         family, *_, place = min(found, key=lambda item: item[0] != socket.AF_INET)
         self.address_family = family
         self.page = page
+        self._guard = threading.Lock()
+        self._since: dict[socket.socket, float] = {}
+        self._room = threading.BoundedSemaphore(_MOST_THREADS)  # the base class has _threads
         super().__init__(place[:2], _Handler)  # type: ignore[arg-type] # typeshed leaves room for addresses without names
 
     def server_bind(self) -> None:
@@ -109,6 +121,50 @@ class _Server(ThreadingHTTPServer):
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.socket.bind(self.server_address)
         self.server_name, self.server_port = str(self.server_address[0]), int(self.server_address[1])
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """In a thread of its own, where there is room."""
+        if not self._room.acquire(blocking=False):
+            self.shutdown_request(request)
+            return
+        with self._guard:
+            self._since[request] = time.monotonic()
+            oldest = next(iter(self._since)) if len(self._since) > _MOST else None
+        if oldest is not None:
+            self._send_away(oldest)
+        try:
+            super().process_request(request, client_address)
+        except BaseException:  # no thread could be started
+            self._room.release()
+            raise
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            with self._guard:
+                self._since.pop(request, None)
+            self._room.release()
+
+    def service_actions(self) -> None:
+        """Called about twice a second: ends what takes too long."""
+        late = time.monotonic() - _CLIENT_SECONDS
+        with self._guard:
+            slow = [request for request, since in self._since.items() if since < late]
+        for request in slow:
+            self._send_away(request)
+
+    def _send_away(self, request: socket.socket) -> None:
+        """Its thread reads an end then, and closes it."""
+        with self._guard:
+            self._since.pop(request, None)
+        with suppress(OSError):
+            request.shutdown(socket.SHUT_RDWR)
+
+    def shutdown_request(self, request: Any) -> None:
+        with self._guard:
+            self._since.pop(request, None)  # before it is closed: its number may be another's then
+        super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that went away is not worth a line."""
@@ -134,7 +190,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             page = self.server.page(self.path.partition("?")[0])
         except Exception as failure:  # noqa: BLE001 - a page that cannot be made is an answer, too
-            return Page(text=f"{type(failure).__name__}: {failure}\n", status=500)
+            return Page(text=masked(f"{type(failure).__name__}: {failure}\n"), status=500)
         return page or Page(text="not found\n", status=404)
 
     def version_string(self) -> str:

@@ -7,10 +7,12 @@ import logging
 import os
 import socket
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +41,7 @@ from flareiac_spark.driver.health import (
     why_not_alive,
     why_not_ready,
 )
-from flareiac_spark.driver.http_endpoint import HttpEndpoint, Page
+from flareiac_spark.driver.http_endpoint import _MOST, _MOST_THREADS, HttpEndpoint, Page
 from flareiac_spark.driver.liveness_file import LivenessFile
 from flareiac_spark.driver.log_lines import CAUSE, LogLines
 from flareiac_spark.driver.metrics import METRICS, Readings, families
@@ -281,6 +283,60 @@ def test_an_address_that_is_taken_is_told_and_tried_again(
         assert endpoint.trouble == f"cannot listen on 127.0.0.1:{port}: Address already in use"
     until(answers(port, "/there"))
     assert endpoint.trouble is None
+
+
+def is_closed(client: socket.socket) -> Callable[[], bool]:
+    """Whether the other side has ended it; nothing is waited for."""
+
+    def look() -> bool:
+        try:
+            return client.recv(1, socket.MSG_DONTWAIT) == b""
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
+
+    return look
+
+
+def test_slow_clients_take_neither_threads_nor_answers_from_others(
+    endpoint: HttpEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("flareiac_spark.driver.http_endpoint._CLIENT_SECONDS", 10_000.0)
+    port = free_port()
+    endpoint.listen_on(f"127.0.0.1:{port}")
+    until(answers(port, "/there"))
+    with ExitStack() as stack:
+        slow: list[socket.socket] = []
+        for _ in range(300):
+            client = stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=60))
+            with suppress(OSError):
+                client.sendall(b"GET /metrics HTTP/1.1\r\nX: ")
+            slow.append(client)
+            serving = [item for item in threading.enumerate() if "process_request" in item.name]
+            assert len(serving) <= _MOST_THREADS
+        until(lambda: sum(is_closed(client)() for client in slow) >= len(slow) - _MOST)
+        for _ in range(50):
+            assert get(port, "/there") == (200, "/there\n")
+
+
+def test_a_client_that_sends_a_byte_now_and_then_is_sent_away(
+    endpoint: HttpEndpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("flareiac_spark.driver.http_endpoint._CLIENT_SECONDS", 1.0)
+    port = free_port()
+    endpoint.listen_on(f"127.0.0.1:{port}")
+    until(answers(port, "/there"))
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as client:
+        client.sendall(b"GET /there HTTP/1.1\r\nX: ")
+
+        def sent_away() -> bool:
+            with suppress(OSError):
+                client.send(b"y")
+            return is_closed(client)()
+
+        until(sent_away)
+    assert get(port, "/there") == (200, "/there\n")
 
 
 class Leader:
