@@ -9,15 +9,20 @@ from pathlib import Path
 
 FILE_MODE = 0o600
 DIRECTORY_MODE = 0o700
+READABLE_FILE_MODE = 0o644
+READABLE_DIRECTORY_MODE = 0o755
+"""Of what others may read and never write, whatever the umask says: jars, checkpoints."""
 
 
-def make_directory(path: Path) -> None:
-    """Makes a directory that only its owner may enter, with those above it that are missing."""
+def make_directory(path: Path, mode: int = DIRECTORY_MODE) -> None:
+    """Makes a directory, with those above it that are missing: by default such that only their owner may
+    enter them.
+    """
     if path.is_dir():
         return
-    make_directory(path.parent)
+    make_directory(path.parent, mode)
     with suppress(FileExistsError):
-        path.mkdir(mode=DIRECTORY_MODE)
+        path.mkdir(mode=mode)
         sync_directory(path.parent)
 
 

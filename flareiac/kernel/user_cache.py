@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from flareiac.kernel.durable_files import replace_file
+from flareiac.kernel.durable_files import READABLE_DIRECTORY_MODE, make_directory, replace_file
 
 
 def cache_directory(environment: Mapping[str, str] = os.environ) -> Path:
@@ -54,7 +54,8 @@ def keep(name: str, content: bytes) -> None:
     """
     path = cache_directory() / name
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_directory(cache_directory(), READABLE_DIRECTORY_MODE)  # jars in it may be of several users
+        make_directory(path.parent)
         replace_file(path, content, durable=False)
     except OSError:
         return

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from flareiac.kernel.durable_files import READABLE_DIRECTORY_MODE, make_directory
 from flareiac.kernel.user_cache import cache_directory
 from flareiac_spark.runtime.ivy import pyspark_directory
 from flareiac_spark.runtime.java import Java
@@ -94,7 +95,7 @@ def make_archive(
     made.
     """
     path = archive_path(java, jars, environment)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_directory(path.parent, READABLE_DIRECTORY_MODE)
     with _alone(path.with_suffix(".lock")):
         if path.is_file():
             return path

@@ -7,8 +7,14 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+from flareiac.kernel.data import parse_json
 from flareiac.kernel.diagnostics import Failure, error
-from flareiac.kernel.durable_files import replace_file
+from flareiac.kernel.durable_files import (
+    READABLE_DIRECTORY_MODE,
+    READABLE_FILE_MODE,
+    make_directory,
+    replace_file,
+)
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import decode, encode
 from flareiac_spark import codes
@@ -17,28 +23,29 @@ from flareiac_spark import codes
 def write_atomically(path: Path, content: str) -> None:
     """Replaces a file as a whole; readers see the old or the new one. Raises ``Failure``."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(path, content.encode(), mode=0o644)
+        make_directory(path.parent, READABLE_DIRECTORY_MODE)
+        replace_file(path, content.encode(), mode=READABLE_FILE_MODE)
     except OSError as trouble:
         raise not_writable(path, trouble) from trouble
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Note:
-    """What was found of a file of this size and time (ns)."""
+    """What was found of a file of this size, time of content, time of change (ns) and inode."""
 
     stamp: tuple[int, ...]
     found: str
 
 
 def remembered(note: Path, file: Path, find: Callable[[Path], str | None]) -> str | None:
-    """What ``find`` gives of a file; it is noted, and found again only when the file's size or time differ.
+    """What ``find`` gives of a file; it is noted, and found again only when the file may be another one.
     Raises ``OSError`` where the file cannot be read.
     """
     stat = file.stat()
-    stamp = (stat.st_size, stat.st_mtime_ns)
+    # The time of the content can be set by whoever writes a file; that of the change of the inode cannot.
+    stamp = (stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino)
     with contextlib.suppress(OSError, ValueError):  # a cache is never a reason to fail
-        known = decode(_Note, json.loads(note.read_text(encoding="utf-8")))
+        known = decode(_Note, parse_json(note.read_text(encoding="utf-8")))
         if known.stamp == stamp:
             return known.found
     found = find(file)

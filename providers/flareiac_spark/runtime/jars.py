@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.kernel.durable_files import READABLE_DIRECTORY_MODE, READABLE_FILE_MODE, make_directory
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.user_cache import cache_directory
 from flareiac_spark import codes
@@ -125,7 +126,7 @@ def _locked(
 
 
 def _cached_sha256(path: Path) -> str | None:
-    """The hash of a jar; remembered beside it and computed again when size or time differ."""
+    """The hash of a jar; remembered beside it and computed again when the file may be another one."""
     try:
         return remembered(path.with_name(path.name + ".sha256.json"), path, sha256_of)
     except OSError:
@@ -140,7 +141,7 @@ def _fetch(
 ) -> dict[Coordinate, str]:
     folder = cache_directory(environment) / "jars"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_directory(folder, READABLE_DIRECTORY_MODE)
         with tempfile.TemporaryDirectory(dir=folder, prefix=".fetch-") as name:
             into = Path(name)
             for coordinate in coordinates:
@@ -168,7 +169,8 @@ def _kept(
         )
         raise Failure(error(codes.JAR_DIFFERS, detail))
     path = jar_path(coordinate, environment)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_directory(path.parent, READABLE_DIRECTORY_MODE)
+    came.chmod(READABLE_FILE_MODE)
     came.replace(path)
     progress(f"fetched  {coordinate} ({path.stat().st_size / 1e6:.1f} MB)")
     return sha256

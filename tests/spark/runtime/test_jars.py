@@ -1,3 +1,4 @@
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -82,6 +83,24 @@ def test_a_jar_that_changed_in_the_cache_is_not_used_and_init_heals_it(
     _init(tmp_path)
     assert locked_jars(tmp_path, [_PACKAGE]) == (path,)
     assert path.read_bytes() == b"first build"
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_another_jar_of_the_same_size_and_time_is_not_used(
+    tmp_path: Path, repository: Path, replaced: bool
+) -> None:
+    _init(tmp_path)
+    (path,) = locked_jars(tmp_path, [_PACKAGE])
+    before = path.stat()
+    if replaced:
+        other = path.with_name("other")
+        other.write_bytes(b"FIRST BUILD")
+        other.replace(path)
+    else:
+        path.write_bytes(b"FIRST BUILD")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert path.stat().st_size == before.st_size
+    assert _complaint(lambda: locked_jars(tmp_path, [_PACKAGE])).code == "FIK905"
 
 
 def test_a_repository_that_gives_another_file_is_refused(tmp_path: Path, repository: Path) -> None:
