@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from flareiac.kernel.diagnostics import Failure
-from flareiac.kernel.durable_files import make_directory
+from flareiac.kernel.durable_files import make_directory, write_new
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.application import errors
 from flareiac_spark.application.exit_reason import exit_reason
@@ -105,6 +105,7 @@ def _spawn(control: ControlDirectory, launch: Launch) -> ProcessIdentity:
         make_directory(output.parent)
         if output.exists():
             output.replace(output.with_name(f"{output.name}.1"))
+        write_new(output, b"", durable=False)  # private, whatever the umask says
         shell = subprocess.run(
             ["/bin/sh", "-c", _SPAWN, "sh", *command],
             env=environment(control, launch),

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from flareiac.kernel.diagnostics import Failure
-from flareiac.kernel.durable_files import make_directory, replace_file
+from flareiac.kernel.durable_files import make_directory, replace_file, write_new
 from flareiac_spark.application import errors
 from flareiac_spark.application.exit_reason import exit_reason
 from flareiac_spark.application.launch import Launch, dropped_variables, read_output
@@ -78,6 +78,8 @@ def _submitted(
     home = spark_home()
     try:
         write_properties(properties, asked.properties)
+        control.driver_output.unlink(missing_ok=True)
+        write_new(control.driver_output, b"", durable=False)  # private, whatever the umask says
         with control.driver_output.open("wb") as output:
             process = subprocess.Popen(
                 [str(home / "bin" / "spark-submit"), *asked.words],

@@ -5,6 +5,7 @@ from collections.abc import Hashable, Mapping
 from hashlib import sha256
 from pathlib import Path
 
+from flareiac.kernel.durable_files import make_directory
 from flareiac_spark.control.atomic_files import locked
 from flareiac_spark.control.control_files import Found, Glance
 from flareiac_spark.control.errors import ControlError, Trouble
@@ -25,7 +26,7 @@ class LocalFiles:
     def prepare(self) -> None:
         try:
             for folder in _FOLDERS:
-                (self.place / folder).mkdir(parents=True, exist_ok=True, mode=0o700)
+                make_directory(self.place / folder)
         except OSError as failure:
             raise _unreachable(self.place, "made", failure) from failure
 
@@ -59,7 +60,7 @@ class LocalFiles:
 
     def write(self, name: str, content: bytes) -> None:
         try:
-            replace_whole(self.place / name, content, mode=0o644)
+            replace_whole(self.place / name, content)
         except OSError as failure:
             raise _unreachable(self.place / name, "written", failure) from failure
 

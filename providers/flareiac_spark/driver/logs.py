@@ -2,8 +2,12 @@
 
 import logging
 import logging.handlers
+import os
+from contextlib import suppress
+from io import TextIOWrapper
 from pathlib import Path
 
+from flareiac.kernel.durable_files import FILE_MODE, make_directory
 from flareiac_spark.driver.log_lines import LogLines
 
 _BYTES, _KEPT = 5_000_000, 3
@@ -26,9 +30,16 @@ def _handler(path: Path) -> logging.Handler:
     then.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return logging.handlers.RotatingFileHandler(
-            path, maxBytes=_BYTES, backupCount=_KEPT, encoding="utf-8"
-        )
+        make_directory(path.parent)
+        return _Rotated(path, maxBytes=_BYTES, backupCount=_KEPT, encoding="utf-8")
     except OSError:
         return logging.StreamHandler()
+
+
+class _Rotated(logging.handlers.RotatingFileHandler):
+    """Files that only their owner can read, whatever the umask says."""
+
+    def _open(self) -> TextIOWrapper:
+        with suppress(FileExistsError):
+            os.close(os.open(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE))
+        return super()._open()

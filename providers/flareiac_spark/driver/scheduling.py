@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from xml.sax.saxutils import quoteattr
 
-from flareiac.kernel.durable_files import make_directory
+from flareiac.kernel.durable_files import make_directory, replace_file
 from flareiac_spark.control.desired import PoolSettings
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def pool_conf(pools: Mapping[str, PoolSettings], scratch: Path) -> dict[str, str
         return {}
     make_directory(scratch)
     file = scratch / "pools.xml"
-    file.write_text(allocations(pools), encoding="utf-8")
+    replace_file(file, allocations(pools).encode(), durable=False)
     return {_FILE: file.absolute().as_uri()}
 
 

@@ -6,7 +6,14 @@ import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from flareiac.kernel.durable_files import FILE_MODE, replace_file, sync_directory
+from flareiac.kernel.durable_files import (
+    DIRECTORY_MODE,
+    FILE_MODE,
+    READABLE_DIRECTORY_MODE,
+    make_directory,
+    replace_file,
+    sync_directory,
+)
 from flareiac_spark.storage.object_path import ObjectPath
 from flareiac_spark.storage.places import Place
 
@@ -20,16 +27,23 @@ def replace_whole(place: Place, content: bytes, mode: int = FILE_MODE) -> None:
     if isinstance(place, ObjectPath):
         place.store.put(place.key, content)
     else:
-        make_folder(place.parent)
+        make_directory(_local(place).parent, _folder_mode(mode))
         replace_file(_local(place), content, mode)
 
 
+def _folder_mode(mode: int) -> int:
+    """That of the folders that are made for a file: who may read it may enter them."""
+    return DIRECTORY_MODE if mode == FILE_MODE else READABLE_DIRECTORY_MODE
+
+
 def make_folder(place: Place) -> None:
-    """Makes a folder that may stay empty, and those above it. Raises ``OSError``."""
+    """Makes a folder that may stay empty, and those above it; others may read what is in it, whatever the
+    umask says. Raises ``OSError``.
+    """
     if isinstance(place, ObjectPath):
         place.store.put(place.prefix, b"")
     else:
-        _local(place).mkdir(parents=True, exist_ok=True)
+        make_directory(_local(place), READABLE_DIRECTORY_MODE)
 
 
 def move_folder(old: Place, new: Place) -> None:
