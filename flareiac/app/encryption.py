@@ -8,7 +8,7 @@ from typing import Final
 
 from flareiac.config.encryption import EncryptionBlock, PassphraseSource
 from flareiac.kernel import codes
-from flareiac.sdk.secrets import secret_file
+from flareiac.sdk.secrets import remember, secret_file
 from flareiac.state.cipher import Cipher, Passphrase, PassphraseMissing
 
 _SHORTEST: Final = 16
@@ -30,6 +30,7 @@ def _read(source: PassphraseSource, root: Path) -> bytes:
     if len(text) < _SHORTEST:
         why = f"The passphrase in {source} is shorter than {_SHORTEST} bytes. Nothing was changed."
         raise PassphraseMissing(codes.PASSPHRASE_UNAVAILABLE, why)
+    remember(text.decode(errors="replace"))
     return text
 
 

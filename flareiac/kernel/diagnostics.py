@@ -14,6 +14,7 @@ from flareiac.kernel.codes import Code
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.paths import Path
 from flareiac.kernel.records import UNSTORED
+from flareiac.kernel.secret_masks import masked
 from flareiac.kernel.sources import Source, Span, StoredSpan
 
 
@@ -81,12 +82,14 @@ class Place(TypedDict, total=False):
 
 def error(code: Code, detail: str = "", /, **place: Unpack[Place]) -> Diagnostic:
     """An error: its code, and a detail that says what is wrong, why, and what to do."""
-    return Diagnostic(code=code.id, summary=code.title, detail=detail, **place)
+    return Diagnostic(code=code.id, summary=code.title, detail=masked(detail), **place)
 
 
 def warning(code: Code, detail: str = "", /, **place: Unpack[Place]) -> Diagnostic:
     """A warning: its code, and a detail that says what is wrong, why, and what to do."""
-    return Diagnostic(code=code.id, severity=Severity.WARNING, summary=code.title, detail=detail, **place)
+    return Diagnostic(
+        code=code.id, severity=Severity.WARNING, summary=code.title, detail=masked(detail), **place
+    )
 
 
 @dataclass(slots=True)

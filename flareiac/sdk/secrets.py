@@ -15,7 +15,9 @@ from typing import Final
 
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, error
+from flareiac.kernel.secret_masks import masked, remember
 
+__all__ = ["KINDS", "masked", "remember"]
 KINDS: Final = ("env", "file", "aws_secret")
 _PREFIX: Final = "flareiac-secret:"
 _MOST_BYTES: Final = 64 * 1024
@@ -43,8 +45,13 @@ def resolve(text: str) -> str:
     """
     if not is_reference(text):
         return text
-    place = text.removeprefix(_PREFIX).partition(":")[2]
-    match kind_of(text):
+    secret = _resolved(kind_of(text), text.removeprefix(_PREFIX).partition(":")[2])
+    remember(secret)
+    return secret
+
+
+def _resolved(kind: str, place: str) -> str:
+    match kind:
         case "env":
             return _of_variable(place)
         case "file":
@@ -80,12 +87,21 @@ def secret_file(path: Path, *, most: int = -1) -> bytes:
 
 
 def said(trouble: object) -> str:
-    """What a client complains of; a header that it could not send, and would show, may be a secret."""
-    text = str(trouble)
-    shows = "header value" in text.lower()
-    return (
-        "a key, a token or a header has a line break, or another sign that cannot be sent" if shows else text
-    )
+    """What a client complains of, in words and without secrets; a header that it could not send, and would
+    show, may be one.
+    """
+    text = masked(" ".join(str(getattr(trouble, "strerror", None) or trouble).split()))
+    if "header value" in text.lower():
+        return "a key, a token or a header has a line break, or another sign that cannot be sent"
+    match trouble:
+        case Exception() if type(trouble).__module__ == "http.client" and not text.endswith("response"):
+            return "what it answers is no complete answer of HTTP"
+        case TimeoutError() if not text or text in ("timed out", "The read operation timed out"):
+            return "it did not answer in time"
+        case KeyError() | TypeError() | AttributeError():
+            return "its answer is not of the form that was expected"
+        case _:
+            return text or "it gave no reason"
 
 
 def _of_variable(name: str) -> str:

@@ -3,6 +3,7 @@ gave none. Pure.
 """
 
 from flareiac.kernel.diagnostics import Diagnostic, error
+from flareiac.sdk.secrets import masked
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.base import CatalogSpec
 
@@ -40,4 +41,4 @@ def undecided(spec: CatalogSpec, why: str) -> Diagnostic:
 
 
 def _line(why: str) -> str:
-    return " ".join(why.split())[:500]
+    return masked(" ".join(why.split()))[:500]

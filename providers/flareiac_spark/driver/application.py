@@ -19,6 +19,7 @@ from flareiac import __version__
 from flareiac.kernel import kill_points
 from flareiac.kernel.host import this_host
 from flareiac.kernel.signals import SignalRelay
+from flareiac.sdk.secrets import masked
 from flareiac_spark.control import (
     ApplicationSettings,
     ApplicationStatus,
@@ -47,6 +48,7 @@ from flareiac_spark.driver.log_lines import LogLines
 from flareiac_spark.driver.log_upload import LogUpload
 from flareiac_spark.driver.lookout import Lookout
 from flareiac_spark.driver.maintenance import TableLocks
+from flareiac_spark.driver.masked_output import masked_output
 from flareiac_spark.driver.master_port import await_master
 from flareiac_spark.driver.monitoring import Monitoring
 from flareiac_spark.driver.open_control import Opened, open_control, started_without_jars
@@ -517,7 +519,9 @@ class Application:
         waiting = self._cluster.waiting if self._cluster is not None else ""
         trouble = self._monitoring.trouble if self._monitoring is not None else None
         return Status(
-            application=replace(self._about, waiting=waiting, monitoring_trouble=trouble or ""),
+            application=replace(
+                self._about, waiting=masked(waiting), monitoring_trouble=masked(trouble or "")
+            ),
             heartbeat=now.wall,
             uptime=now.uptime,
             beat=self._control.rhythm.beat,
@@ -573,7 +577,8 @@ def main(path: str, refused: Callable[[str], None] = lambda _reason: None) -> in
         refused(reason)
         sys.stderr.write(f"flareiac driver refused to start: {reason}\n")
         return EXIT_FAILED
-    code = Application(opened).run()
+    with masked_output():
+        code = Application(opened).run()
     if code == _START_AGAIN:
         # The same process: a supervisor sees it go on. Nothing of the old Spark stays.
         os.execv(sys.executable, [sys.executable, "-m", "flareiac_spark.driver", path])  # noqa: S606 - itself
@@ -582,5 +587,5 @@ def main(path: str, refused: Callable[[str], None] = lambda _reason: None) -> in
 
 def _said(failure: Exception) -> str:
     if isinstance(failure, ControlError | OSError | Refusal):
-        return str(failure)
+        return masked(str(failure))
     return root_cause_of(failure).message

@@ -1,12 +1,12 @@
 """The checkpoints in use: within one application no two queries use the same one."""
 
-import json
 import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from flareiac.kernel.data import parse_json
 from flareiac_spark.checkpoint_log import names_in
 from flareiac_spark.control import JobSpec
 from flareiac_spark.driver.refusal import Refusal
@@ -68,7 +68,7 @@ def clear_scraps(checkpoint: str) -> None:
 
 def _is_json(path: Place) -> bool:
     try:
-        json.loads(path.read_bytes())
+        parse_json(path.read_bytes())
     except ValueError:
         return False
     return True
@@ -78,7 +78,7 @@ def query_id_in(folder: Place) -> str:
     """The query that a checkpoint names. Raises ``OSError``, ``ValueError``, ``KeyError`` or ``TypeError``
     where it names none.
     """
-    return str(json.loads((folder / "metadata").read_text(encoding="utf-8"))["id"])
+    return str(parse_json((folder / "metadata").read_text(encoding="utf-8"))["id"])
 
 
 def confirm(query: Any, checkpoint: str, name: str) -> None:

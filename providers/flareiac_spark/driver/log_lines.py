@@ -5,6 +5,8 @@ import json
 import logging
 from typing import Any, Final
 
+from flareiac.sdk.secrets import masked
+
 _TEXT: Final = "%(asctime)s %(levelname)s %(message)s"
 _OF_JOBS: Final = "flareiac.job."
 CAUSE: Final = "cause"
@@ -21,7 +23,7 @@ class LogLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         if not self.as_json:
             cause = getattr(record, CAUSE, None)
-            return super().format(record) + (f"\n{cause}" if cause else "")
+            return masked(super().format(record) + (f"\n{cause}" if cause else ""))
         # A lone surrogate has no UTF-8: the whole line would be lost.
         return json.dumps(self._fields(record), ensure_ascii=False).encode(errors="replace").decode()
 
@@ -31,12 +33,12 @@ class LogLines(logging.Formatter):
             "time": time.replace("+00:00", "Z"),
             "level": record.levelname,
             "logger": record.name,
-            "message": record.getMessage(),
+            "message": masked(record.getMessage()),
         }
         if record.name.startswith(_OF_JOBS):
             fields |= {"job": record.name.removeprefix(_OF_JOBS)}
         if error := self._error(record):
-            fields |= {"error": error}
+            fields |= {"error": masked(error)}
         return fields
 
     def _error(self, record: logging.LogRecord) -> str | None:

@@ -4,10 +4,12 @@ it.
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.sdk.secrets import masked
 from flareiac_spark.control import ErrorSummary
 from flareiac_spark.driver import executor_errors, kafka_errors, task_errors
 from flareiac_spark.driver.bad_records import ERROR_CLASS as BAD_RECORD
@@ -112,7 +114,7 @@ def root_cause_of(failure: BaseException) -> ErrorSummary:
     """The root cause of anything that pyspark, py4j or the driver itself raised."""
     if isinstance(failure, Refusal):
         return ErrorSummary(
-            error_class=failure.error_class, message=str(failure), permanent=failure.permanent
+            error_class=failure.error_class, message=masked(str(failure)), permanent=failure.permanent
         )
     throwable = _throwable(failure)
     if throwable is not None:
@@ -132,6 +134,8 @@ def choose(
     """The root cause of a chain of causes, outermost first (at least one). ``failed_tasks``: what else failed
     in a stage.
     """
+    # Before anything is cut off: half a secret is one that is not recognised.
+    chain = [replace(link, message=masked(link.message)) for link in chain]
     # The plan of a query, which its failure ends with, holds the text of every complaint it might make.
     said = [link.message.partition(_PLAN)[0] for link in chain]
     for name, found_in in (

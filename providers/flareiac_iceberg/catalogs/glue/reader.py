@@ -152,4 +152,4 @@ def reading_errors(catalog: GlueCatalog) -> Iterator[None]:
         TypeError,
         AttributeError,
     ) as trouble:
-        raise Failure(unreadable(catalog, f"{type(trouble).__name__}: {said(trouble)}")) from None
+        raise Failure(unreadable(catalog, said(trouble))) from None

@@ -44,9 +44,7 @@ class GlueWriter(PointerWriter[GlueCatalog], LibraryWriter[GlueCatalog, Client])
             known = trouble.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 500) < 500
             raise Failure(self.trouble(str(trouble), known=opening or known)) from trouble
         except (BotoCoreError, ResponseParserError) as trouble:
-            raise Failure(
-                self.trouble(f"{type(trouble).__name__}: {said(trouble)}", known=opening)
-            ) from trouble
+            raise Failure(self.trouble(said(trouble), known=opening)) from trouble
         except OSError as trouble:
             raise Failure(self.trouble(trouble.strerror or str(trouble), known=True)) from trouble
 

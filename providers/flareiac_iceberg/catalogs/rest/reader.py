@@ -4,7 +4,6 @@ What is not there is reported by the server's own error of that kind. Any other 
 failure, no JSON) is no answer.
 """
 
-import json
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -16,15 +15,16 @@ from urllib.error import HTTPError
 from urllib.parse import quote, unquote, urlencode
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.data import Attributes, Data, parse_json
 from flareiac.kernel.diagnostics import Failure
-from flareiac.sdk.secrets import resolve, said
+from flareiac.sdk.secrets import masked, remember, resolve, said
 from flareiac_iceberg.catalogs.base import ANSWER_SECONDS
 from flareiac_iceberg.catalogs.entries import Pointer, Registered, folder_of, unreadable
 from flareiac_iceberg.catalogs.rest.spec import RestCatalog
 
 _AT_ONCE: Final = 8
 _MOST_BYTES: Final = 512 * 1024 * 1024
+_LONGEST_MESSAGE: Final = 1000
 _ABSENT: Final = ("NoSuchTable", "NoSuchIcebergTable", "NoSuchView", "NoSuchNamespace")
 """What is not there in a warehouse. Of a warehouse that is gone (NoSuchWarehouse, ...) nothing is known."""
 _OAUTH: Final = ("scope", "audience", "resource")
@@ -258,6 +258,7 @@ class _Server:
         token = answer.get("access_token")
         if not isinstance(token, str) or not token:
             raise self.trouble(f"{uri} gave no access_token for its credential")
+        remember(token)
         return token
 
     def _asked(self, request: Request) -> Attributes:
@@ -269,12 +270,11 @@ class _Server:
         except HTTPError as refusal:
             raise self._refusal(refusal) from None
         except (OSError, HTTPException, ValueError) as trouble:
-            reason = getattr(trouble, "reason", None) or trouble
-            raise self.trouble(f"{type(trouble).__name__}: {said(reason)}") from None
+            raise self.trouble(said(getattr(trouble, "reason", None) or trouble)) from None
 
     def _understood(self, content: bytes, *, shown: bool) -> Attributes:
         try:
-            answer = json.loads(content)
+            answer = parse_json(content)
         except (ValueError, RecursionError):
             answer = None
         if not isinstance(answer, dict):
@@ -292,10 +292,11 @@ class _Server:
         known = _error_in(content)
         if refusal.code == 404 and known is not None and str(known.get("type", "")).startswith(_ABSENT):
             return _NotThere(str(known.get("message", "")))
-        said = (known or {}).get("message") or _start(content)
+        message = (known or {}).get("message")
+        why = _cut(str(message), _LONGEST_MESSAGE) if message else _start(content)
         if refusal.code in (401, 419):
-            return _Refused(f"HTTP {refusal.code}: {said}")
-        return self.trouble(f"HTTP {refusal.code}: {said}")
+            return _Refused(f"HTTP {refusal.code}: {why}")
+        return self.trouble(f"HTTP {refusal.code}: {why}")
 
 
 class _NotThere(Exception):
@@ -320,19 +321,26 @@ def _read(response: Data, deadline: float) -> bytes:
     found = bytearray()
     while part := response.read1(1 << 20):
         found += part
-        if time.monotonic() > deadline or len(found) > _MOST_BYTES:
-            raise TimeoutError("its answer did not come to an end")
+        if len(found) > _MOST_BYTES:
+            raise ValueError(f"its answer is longer than {_MOST_BYTES // 1024**2} MiB")
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"its answer did not come to an end within {2 * ANSWER_SECONDS:.0f} s")
     return bytes(found)
 
 
 def _error_in(content: bytes) -> Attributes | None:
     try:
-        found = json.loads(content)["error"]
+        found = parse_json(content)["error"]
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
 
 
 def _start(content: bytes) -> str:
-    text = " ".join(content[:120].decode(errors="replace").split())
+    text = _cut(content[: 64 * 1024].decode(errors="replace"), 120)
     return f'"{text}"' if text else "nothing"
+
+
+def _cut(text: str, most: int) -> str:
+    """The beginning of what a server said, on one line. Secrets go first: half a one is not recognised."""
+    return masked(" ".join(text.split()))[:most]

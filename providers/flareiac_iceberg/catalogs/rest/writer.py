@@ -69,8 +69,7 @@ class RestWriter(LibraryWriter[RestCatalog, Client]):
         except CommitFailedException:
             raise
         except (RESTError, RequestException, OSError, ValueError) as trouble:
-            why = f"{type(trouble).__name__}: {_said(trouble)}"
-            raise Failure(self.trouble(why, known=opening or _is_refusal(trouble))) from trouble
+            raise Failure(self.trouble(_said(trouble), known=opening or _is_refusal(trouble))) from trouble
 
     def _create(self, target: Target, what: Definition, location: str | None, missing: Missing) -> None:
         """What a server that stages no tables does not take follows in a second commit."""

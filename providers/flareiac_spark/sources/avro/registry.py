@@ -13,8 +13,9 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import quote
 from urllib.request import HTTPRedirectHandler, HTTPSHandler, ProxyHandler, Request, build_opener
 
+from flareiac.kernel.data import parse_json
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac.sdk.secrets import resolve, resolve_all
+from flareiac.sdk.secrets import masked, resolve, resolve_all
 
 TIMEOUT_S: Final = 10.0
 CA: Final = "ssl.ca.location"
@@ -246,7 +247,7 @@ class Registry:
             reason = trouble.reason if isinstance(trouble, URLError) else trouble
             raise RegistryDown(f"the schema registry {url} does not answer: {_line(reason)}") from None
         try:
-            return json.loads(content)
+            return parse_json(content)
         except (ValueError, RecursionError):
             raise self._not_understood() from None
 
@@ -315,8 +316,8 @@ def _tls(access: RegistryAccess) -> ssl.SSLContext:
 def _message_of(refused: HTTPError) -> str | None:
     """What the registry says itself; None for an answer that is not its own."""
     try:
-        answer = json.loads(refused.read(_MOST_BYTES))
-    except (ValueError, OSError, HTTPException):
+        answer = parse_json(refused.read(_MOST_BYTES))
+    except (ValueError, OSError, HTTPException, RecursionError):
         return None
     match answer:
         case {"error_code": int(), "message": str(text)}:
@@ -326,5 +327,5 @@ def _message_of(refused: HTTPError) -> str | None:
 
 
 def _line(trouble: object, *, most: int = 200) -> str:
-    text = " ".join(str(trouble).split())
+    text = masked(" ".join(str(trouble).split()))
     return text[:most] if "header value" not in text.lower() else "the login has a sign that cannot be sent"
