@@ -9,7 +9,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any, Final, TypeAlias
 
 from flareiac.kernel.lazy_dataclass import dataclass
@@ -151,11 +151,39 @@ Seconds: TypeAlias = Annotated[float, Form(to_json, _seconds)]
 """A point in time: UTC seconds since 1970, within what a calendar can show."""
 
 
+DEEPEST: Final = 120
+"""So many values may be inside one another in a document that is read."""
+_TOO_DEEP: Final = f"its values are nested more than {DEEPEST} levels deep"
+
+
+def parse_json(content: bytes | str, number: Callable[[str], Data] | None = None) -> Data:
+    """A document of JSON that someone else may have written. Raises ``ValueError`` also for one whose values
+    are nested more deeply than what works through them can follow. ``number`` reads what is no whole
+    number.
+    """
+    try:
+        found = json.loads(content, parse_constant=number, parse_float=number)
+    except RecursionError:
+        raise ValueError(_TOO_DEEP) from None
+    level = [found] if isinstance(found, dict | list) else []
+    for _ in range(DEEPEST):
+        # One level at a time: a function that calls itself would be the next to fail.
+        level = [
+            child
+            for holder in level
+            for child in (holder.values() if isinstance(holder, dict) else holder)
+            if isinstance(child, dict | list)
+        ]
+        if not level:
+            return found
+    raise ValueError(_TOO_DEEP)
+
+
 def read_json(content: bytes | str) -> Data:
     """A stored document. Raises ``ValueError`` for what is not JSON, also where Python reads it: ``NaN``,
     ``Infinity``, ``1e999``.
     """
-    return json.loads(content, parse_constant=_finite, parse_float=_finite)
+    return parse_json(content, _finite)
 
 
 def _finite(text: str) -> float:

@@ -2,11 +2,11 @@
 the disk, by reading only.
 """
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from flareiac.kernel.data import parse_json
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.storage import Place
 
@@ -134,7 +134,7 @@ def json_object(text: str, path: Place) -> dict[str, Any]:
 def any_json(text: str, path: Place) -> Any:
     """A line as JSON. Raises ``Damaged``."""
     try:
-        return json.loads(text)
+        return parse_json(text)
     except (ValueError, RecursionError) as trouble:
         raise Damaged(path, f"it is not JSON: {trouble}") from None
 

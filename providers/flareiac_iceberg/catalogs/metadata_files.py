@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.data import Attributes, Data, parse_json
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.base import CatalogSpec
@@ -56,7 +56,7 @@ def load(location: str, catalog: CatalogSpec | None = None) -> Attributes:
 
     def parsed() -> Data:
         content = read_file(location, catalog)
-        return json.loads(gzip.decompress(content) if location.endswith(".gz.metadata.json") else content)
+        return parse_json(gzip.decompress(content) if location.endswith(".gz.metadata.json") else content)
 
     return _checked(location, parsed)
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.data import Attributes, Data, parse_json
 
 PROPERTY: Final = "schema.name-mapping.default"
 
@@ -19,7 +19,7 @@ def followed(mapping: str, before: list[Attributes], fields: list[Attributes]) -
     read as another column's. What the mapping leaves out stays left out; a text that is no mapping stays.
     """
     try:
-        return json.dumps(_rows(json.loads(mapping), set(_ids(before)), fields))
+        return json.dumps(_rows(parse_json(mapping), set(_ids(before)), fields))
     except (ValueError, KeyError, TypeError, AttributeError):
         return mapping
 

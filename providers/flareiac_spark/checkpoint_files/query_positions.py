@@ -2,11 +2,11 @@
 prepared. Touches the disk, by reading only.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any, Final
 
+from flareiac.kernel.data import parse_json
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.checkpoint_files.reader import note_of
 from flareiac_spark.checkpoint_log import Damaged, batches, names_in, read_offsets, unreadable
@@ -94,7 +94,7 @@ def _snapshots(positions: Sequence[str | None]) -> tuple[int | None, ...]:
 
 def _snapshot(position: str | None) -> int | None:
     try:
-        offset = json.loads(position) if position is not None else None
+        offset = parse_json(position) if position is not None else None
     except ValueError:
         return None
     return _whole(offset.get("snapshot_id")) if isinstance(offset, dict) else None

@@ -2,10 +2,10 @@
 that was prepared. Touches the disk, by reading only.
 """
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
+from flareiac.kernel.data import parse_json
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.checkpoint_log import Damaged, batches, names_in, read_offsets, unreadable
 from flareiac_spark.storage import Place
@@ -73,4 +73,4 @@ def _offsets(folder: Place, batch: int | None) -> tuple[Any, ...]:
 
 
 def _data(positions: Sequence[str | None]) -> tuple[Any, ...]:
-    return tuple(None if position is None else json.loads(position) for position in positions)
+    return tuple(None if position is None else parse_json(position) for position in positions)

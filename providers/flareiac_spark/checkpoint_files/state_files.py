@@ -8,12 +8,12 @@ write ``V.snapshot`` and ``V.delta``; RocksDB stores write ``V.zip``, for each v
 """
 
 import io
-import json
 import re
 import zipfile
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from flareiac.kernel.data import parse_json
 from flareiac_spark.storage import Place
 
 _SNAPSHOTS: Final = (".snapshot", ".zip")
@@ -95,7 +95,7 @@ def _unfit_table(folder: Place, listing: str, name: str) -> tuple[Place, str] | 
     version, then JSON.
     """
     try:
-        files = json.loads(listing.partition("\n")[2] or "{}").get("sstFiles") or []
+        files = parse_json(listing.partition("\n")[2] or "{}").get("sstFiles") or []
     except (ValueError, AttributeError):
         return None  # of another release; Spark's start reads it
     for item in files:

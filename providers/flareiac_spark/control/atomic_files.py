@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from flareiac import __version__
+from flareiac.kernel.data import parse_json
 from flareiac_spark.control.errors import ControlError, Trouble
 from flareiac_spark.storage import Place, replace_whole
 
@@ -30,7 +31,7 @@ def to_json(content: dict[str, Any]) -> bytes:
 def from_json(text: bytes, place: str) -> dict[str, Any]:
     """The content of a file without the version. Raises ``ControlError`` (damaged, future_version)."""
     try:
-        content = json.loads(text)
+        content = parse_json(text)
     except ValueError as failure:
         raise ControlError(Trouble.DAMAGED, place, f"it is not JSON: {failure}") from None
     if not isinstance(content, dict) or type(content.get("version")) is not int:
@@ -48,7 +49,7 @@ def from_json(text: bytes, place: str) -> dict[str, Any]:
 def write_json(path: Place, content: dict[str, Any]) -> None:
     """Replaces the file atomically and durably. Raises ``ControlError`` (unreachable)."""
     try:
-        replace_whole(path, to_json(content), mode=0o644)
+        replace_whole(path, to_json(content))
     except OSError as failure:
         raise ControlError(
             Trouble.UNREACHABLE, str(path), f"it cannot be written: {failure.strerror or failure}"

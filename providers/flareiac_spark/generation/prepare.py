@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, Final
 
+from flareiac.kernel.data import parse_json
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.checkpoint_files.folder_state import FolderState, folder_state
 from flareiac_spark.checkpoint_files.reader import note_of
@@ -66,7 +67,7 @@ def prepare_folder(folder: Place, beginning: StartPositions) -> None:
         _copy(beginning.copied.folder, scratch, beginning.copied.batch, beginning.conf)
     for index, offset in beginning.positions.items():
         for at in range(_POSITIONS_OF_ONE) if beginning.alone else (index,):
-            offsets_of(kind_of(json.loads(offset))).begin_at(scratch / "sources" / str(at), offset, _write)
+            offsets_of(kind_of(parse_json(offset))).begin_at(scratch / "sources" / str(at), offset, _write)
     if (after := beginning.after) is not None:
         for _name, kind in kinds():
             kind.offsets.carry_notes(after, folder, _write)
@@ -119,7 +120,7 @@ def _copy(old: Place, new: Place, last: int, conf: Mapping[str, str]) -> None:
     if last not in committed:
         _write(new / "commits" / str(last), 'v1\n{"nextBatchWatermarkMs":0}')
     for index, position in enumerate(newest.positions):
-        offset = json.loads(position) if position is not None else None
+        offset = parse_json(position) if position is not None else None
         for _name, kind in kinds():
             kind.offsets.copy_log(old / "sources" / str(index), new / "sources" / str(index), offset, _write)
 

@@ -1,10 +1,10 @@
 """Which fields records in JSON have, and of which types, as a few of them show. Pure. Keeps no value."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
+from flareiac.kernel.data import parse_json
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sources.avro.types import NULL, Array, AvroType, Field, Primitive, Record
 
@@ -36,7 +36,7 @@ def shape_of(values: Sequence[bytes]) -> JsonShape:
 
 def _object(value: bytes) -> Mapping[str, Any] | None:
     try:
-        found = json.loads(value)
+        found = parse_json(value)
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None

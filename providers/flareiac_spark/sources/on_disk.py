@@ -1,9 +1,9 @@
 """The sources in a checkpoint, recognized by their offsets and logs. Touches the disk, by reading only."""
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
+from flareiac.kernel.data import parse_json
 from flareiac_spark.checkpoint_log import Damaged, names_in
 from flareiac_spark.sources.offsets import SourceOnDisk
 from flareiac_spark.sources.source import UNKNOWN, kinds, offsets_of
@@ -39,7 +39,7 @@ def _is_there(folder: Place, positions: Sequence[str | None]) -> bool:
     """Whether each log has what the position of its number names."""
     for index, line in enumerate(positions):
         try:
-            offset = json.loads(line or "{}")
+            offset = parse_json(line or "{}")
         except (ValueError, RecursionError):
             return False
         if offsets_of(kind_of(offset)).missing_from(folder / "sources" / str(index), offset) is not None:
@@ -52,7 +52,7 @@ def _source(folder: Place, index: int, line: str | None) -> SourceOnDisk:
     if line is None:
         kind = next((name for name, kind in kinds() if kind.offsets.is_own_log(log)), UNKNOWN)
         return SourceOnDisk(index=index, kind=kind, offset=None, folders=offsets_of(kind).folders(log))
-    offset = json.loads(line)
+    offset = parse_json(line)
     kind = kind_of(offset)
     own = offsets_of(kind)
     if (missing := own.missing_from(log, offset)) is not None:

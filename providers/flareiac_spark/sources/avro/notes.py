@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 
+from flareiac.kernel.data import parse_json
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import decode, encode
 from flareiac_spark.sources.avro.known import NotedSchemas, complete
@@ -70,4 +71,4 @@ def _read(checkpoint: Place) -> SchemaNotes:
         text = notes_place(checkpoint).read_text(encoding="utf-8")
     except FileNotFoundError:
         return SchemaNotes()
-    return decode(SchemaNotes, json.loads(text), "notes")
+    return decode(SchemaNotes, parse_json(text), "notes")

@@ -2,10 +2,10 @@
 Touches the registry.
 """
 
-import json
 from collections.abc import Iterable, Iterator
 from typing import Final, TypeAlias
 
+from flareiac.kernel.data import parse_json
 from flareiac.kernel.diagnostics import Failure
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sources.avro.registry import (
@@ -215,6 +215,6 @@ def _field_changes(old: RegisteredSchema, new: str) -> Iterator[str]:
 
 def _short(text: str) -> str:
     """A type as its JSON, a simple one as its name."""
-    kind = json.loads(text)
+    kind = parse_json(text)
     named = kind if isinstance(kind, str) else text
     return named if len(named) <= 80 else f"{named[:77]}..."

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any, Final, TypeAlias
 
+from flareiac.kernel.data import parse_json
 from flareiac.kernel.lazy_dataclass import dataclass
 
 PRIMITIVES: Final = ("null", "boolean", "int", "long", "float", "double", "bytes", "string")
@@ -144,7 +145,7 @@ def parse(text: str, references: Sequence[str] = ()) -> AvroType:
 
 def _json(text: str) -> Any:
     try:
-        return json.loads(text)
+        return parse_json(text)
     except (ValueError, RecursionError) as trouble:
         if _NAME.match(text.strip()) is not None:  # a registry keeps "string" without its quotes
             return text.strip()

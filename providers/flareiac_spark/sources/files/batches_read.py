@@ -1,8 +1,8 @@
 """The last note of files that committed batches reach. Touches the disk, by reading only."""
 
-import json
 from typing import Final
 
+from flareiac.kernel.data import parse_json
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.checkpoint_log import batches, read_offsets
 from flareiac_spark.sources.files.notes import note_of_offset
@@ -54,5 +54,5 @@ def _committed_ms(checkpoint: Place, batch: int, *, followed: bool) -> int:
 def _reached_by(checkpoint: Place, batch: int) -> dict[int, int]:
     """The newest note that a batch reads of each source of files, by the number of the source's log."""
     positions = by_log(checkpoint, read_offsets(checkpoint, batch).positions)
-    found = {index: note_of_offset(json.loads(line)) for index, line in positions if line is not None}
+    found = {index: note_of_offset(parse_json(line)) for index, line in positions if line is not None}
     return {index: reached for index, reached in found.items() if reached is not None}

@@ -5,10 +5,10 @@ Spark notes the files of a batch before it reads them, and reads those that are 
 again. One that is gone by then is passed over without a word: its rows would be missing for good.
 """
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from flareiac.kernel.data import parse_json
 from flareiac_spark.checkpoint_log import files_in, newest, numbers, read_offsets
 from flareiac_spark.sources.files.notes import local_path, note_of_offset
 from flareiac_spark.storage import Place
@@ -47,7 +47,7 @@ def _reached(checkpoint: Place, batch: int) -> dict[int, list[int]]:
         else [distinct] * logs
     )
     found = {
-        index: [note for line in each if (note := note_of_offset(json.loads(line or "null"))) is not None]
+        index: [note for line in each if (note := note_of_offset(parse_json(line or "null"))) is not None]
         for index, each in enumerate(positions)
     }
     return {index: notes for index, notes in found.items() if notes}

@@ -6,6 +6,7 @@ with the driver.
 import json
 from collections.abc import Sequence
 
+from flareiac.kernel.data import parse_json
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import decode, encode
 from flareiac_spark.checkpoint_log import first_entries, newest
@@ -82,4 +83,4 @@ def _read(checkpoint: Place) -> FirstStarts:
         text = place_of(checkpoint).read_text(encoding="utf-8")
     except FileNotFoundError:
         return FirstStarts()
-    return decode(FirstStarts, json.loads(text), "first starts")
+    return decode(FirstStarts, parse_json(text), "first starts")

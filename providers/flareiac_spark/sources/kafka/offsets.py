@@ -2,10 +2,10 @@
 there.
 """
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
+from flareiac.kernel.data import parse_json
 from flareiac.sdk import name_patterns
 from flareiac_spark.checkpoint_log import Damaged, any_json, text_of
 from flareiac_spark.sources.findings import Partition
@@ -35,7 +35,7 @@ class KafkaOffsets(Offsets):
             return False
 
     def describe(self, source: SourceOnDisk, log: Place) -> str:
-        positions = positions_of(json.loads(super().describe(source, log))) or {}
+        positions = positions_of(parse_json(super().describe(source, log))) or {}
         return "; ".join(
             f"{topic}: " + ", ".join(f"partition {number} up to {at}" for number, at in sorted(each.items()))
             for topic, each in sorted(positions.items())
@@ -43,7 +43,7 @@ class KafkaOffsets(Offsets):
 
     def goes_on(self, source: SourceOnDisk) -> str:
         try:
-            positions = positions_of(json.loads(source.offset or "null"))
+            positions = positions_of(parse_json(source.offset or "null"))
         except ValueError:
             positions = None
         if positions is None:
@@ -62,7 +62,7 @@ class KafkaOffsets(Offsets):
         """Spark refuses an offset of a topic that the query does not read, and reads a topic without one from
         its first record on.
         """
-        positions = positions_of(json.loads(offset)) or {}
+        positions = positions_of(parse_json(offset)) or {}
         kept = {topic: each for topic, each in positions.items() if _reads(place, topic)}
         return offset_text(kept) if kept else None
 
@@ -96,7 +96,7 @@ class KafkaOffsets(Offsets):
             write(place, notes.read_text(encoding="utf-8"))
 
     def begin_at(self, log: Place, offset: str, write: Write) -> None:
-        write(log / "0", log_text(offset_text(positions_of(json.loads(offset)) or {})))
+        write(log / "0", log_text(offset_text(positions_of(parse_json(offset)) or {})))
 
 
 def _topics(place: str) -> frozenset[str] | None:

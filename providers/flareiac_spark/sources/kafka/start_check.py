@@ -5,9 +5,9 @@ Spark writes the offsets of a batch before it looks whether their records are th
 refuses leaves a checkpoint which it refuses for good.
 """
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 
+from flareiac.kernel.data import parse_json
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.checkpoint_log import first_entries, newest, read_offsets
 from flareiac_spark.sources.kafka.cluster import FoundTopic, FoundTopics, TopicIds
@@ -198,7 +198,7 @@ def _either(ids: set[str | None]) -> str:
 
 
 def _positions(lines: tuple[str | None, ...]) -> dict[int, Positions]:
-    found = ((at, positions_of(json.loads(line))) for at, line in enumerate(lines) if line is not None)
+    found = ((at, positions_of(parse_json(line))) for at, line in enumerate(lines) if line is not None)
     return {at: positions for at, positions in found if positions is not None}
 
 
@@ -211,7 +211,7 @@ def _initial(checkpoint: Place) -> dict[int, Positions]:
         if head != "\0v1":
             continue
         try:
-            positions = positions_of(json.loads(offset))
+            positions = positions_of(parse_json(offset))
         except ValueError:
             continue  # Spark says so
         if positions is not None:

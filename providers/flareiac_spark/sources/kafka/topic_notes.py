@@ -8,6 +8,7 @@ cluster from another.
 import json
 from collections.abc import Iterable
 
+from flareiac.kernel.data import parse_json
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import decode, encode
 from flareiac_spark.storage import Place, replace_whole
@@ -53,7 +54,7 @@ def read_notes(checkpoint: Place) -> TopicNotes:
         text = notes_place(checkpoint).read_text(encoding="utf-8")
     except FileNotFoundError:
         return TopicNotes()
-    return decode(TopicNotes, json.loads(text), "notes")
+    return decode(TopicNotes, parse_json(text), "notes")
 
 
 def write_notes(checkpoint: Place, notes: TopicNotes) -> None:

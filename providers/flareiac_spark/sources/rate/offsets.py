@@ -1,8 +1,8 @@
 """What a rate leaves in a checkpoint: the seconds since its start, or rows for each micro-batch."""
 
-import json
 from typing import Any
 
+from flareiac.kernel.data import parse_json
 from flareiac_spark.sources.offsets import CarryOver, Offsets, SourceOnDisk
 from flareiac_spark.storage import Place
 
@@ -25,4 +25,4 @@ class RateOffsets(Offsets):
 
     def describe(self, source: SourceOnDisk, log: Place) -> str:
         offset = super().describe(source, log)
-        return f"up to second {offset}" if isinstance(json.loads(offset), int) else offset
+        return f"up to second {offset}" if isinstance(parse_json(offset), int) else offset

@@ -1,8 +1,8 @@
 """What a stream of a table leaves in a checkpoint: a snapshot and a file in it. Any query can begin there."""
 
-import json
 from typing import Any
 
+from flareiac.kernel.data import parse_json
 from flareiac_spark.sources.offsets import CarryOver, Offsets, SourceOnDisk, Write
 from flareiac_spark.storage import Place
 
@@ -28,13 +28,13 @@ class TableOffsets(Offsets):
         return (log / "offsets").is_dir()
 
     def describe(self, source: SourceOnDisk, log: Place) -> str:
-        offset = json.loads(super().describe(source, log))
+        offset = parse_json(super().describe(source, log))
         whole = ", with what was there before it" if offset.get("scan_all_files") else ""
         return f"up to file {offset.get('position')} of snapshot {offset['snapshot_id']}{whole}"
 
     def goes_on(self, source: SourceOnDisk) -> str:
         try:
-            found = json.loads(source.offset or "null")
+            found = parse_json(source.offset or "null")
             return f"table from snapshot {int(found['snapshot_id'])} on (position {int(found['position'])})"
         except (ValueError, KeyError, TypeError):
             return "a table of which nothing was read"
