@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import hypothesis
 import pytest
 
+from flareiac.kernel import secret_masks
+
 if TYPE_CHECKING:
     from tests.support.kafka_broker import Broker
 
@@ -79,6 +81,13 @@ def no_thread_goes_on() -> Iterator[None]:
     yield
     left = [thread.name for thread in threading.enumerate() if _is_of_tests(thread)]
     assert not left, f"threads that a test started still run: {', '.join(left)}"
+
+
+@pytest.fixture(autouse=True)
+def no_secret_is_remembered() -> Iterator[None]:
+    """A secret of one test is an ordinary word of another."""
+    yield
+    secret_masks.forget()
 
 
 def _is_of_tests(thread: threading.Thread) -> bool:

@@ -14,16 +14,17 @@ READABLE_DIRECTORY_MODE = 0o755
 """Of what others may read and never write, whatever the umask says: jars, checkpoints."""
 
 
-def make_directory(path: Path, mode: int = DIRECTORY_MODE) -> None:
+def make_directory(path: Path, mode: int = DIRECTORY_MODE, *, durable: bool = True) -> None:
     """Makes a directory, with those above it that are missing: by default such that only their owner may
     enter them.
     """
     if path.is_dir():
         return
-    make_directory(path.parent, mode)
+    make_directory(path.parent, mode, durable=durable)
     with suppress(FileExistsError):
         path.mkdir(mode=mode)
-        sync_directory(path.parent)
+        if durable:
+            sync_directory(path.parent)
 
 
 def sync_directory(path: Path) -> None:

@@ -70,6 +70,12 @@ def remember(secret: str) -> None:
                 _MASKS.update(ordered)
 
 
+def forget() -> None:
+    """Remembers no secret any more: for one process that acts for several, as in tests."""
+    with _GUARD:
+        _MASKS.clear()
+
+
 def masked(text: str) -> str:
     """The text with ``MASK`` in place of each secret: as it is, in base64 (alone or in a longer text), and
     with any of its signs as URLs, JSON, HTML or mails spell them.

@@ -54,8 +54,9 @@ def keep(name: str, content: bytes) -> None:
     """
     path = cache_directory() / name
     try:
-        make_directory(cache_directory(), READABLE_DIRECTORY_MODE)  # jars in it may be of several users
-        make_directory(path.parent)
+        # Jars in it may be of several users.
+        make_directory(cache_directory(), READABLE_DIRECTORY_MODE, durable=False)
+        make_directory(path.parent, durable=False)
         replace_file(path, content, durable=False)
     except OSError:
         return

@@ -28,11 +28,6 @@ ALPHABETS: Final = (
 )
 
 
-@pytest.fixture(autouse=True)
-def nothing_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(secret_masks, "_MASKS", {})
-
-
 def lower_percent(text: str) -> str:
     return re.sub(r"%[0-9A-F]{2}", lambda found: found.group().lower(), text)
 
@@ -73,12 +68,10 @@ def some_secret(dice: random.Random) -> str:
             return found
 
 
-def test_no_spelling_of_a_secret_is_left(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_spelling_of_a_secret_is_left(request: pytest.FixtureRequest) -> None:
     dice = random.Random(6)
     for _ in range(MANY if request.config.getoption("--slow") else SAMPLE):
-        monkeypatch.setattr(secret_masks, "_MASKS", {})
+        secret_masks.forget()
         secret = some_secret(dice)
         remember(secret)
         for spell in SPELLINGS:
