@@ -115,7 +115,17 @@ SOURCES = (
         skip_overwrites=False,
     ),
 )
-ELSEWHERE = ("kind", "path", "format", "options", "table", "start_from")
+ELSEWHERE = (
+    "kind",
+    "path",
+    "format",
+    "options",
+    "table",
+    "start_from",
+    "max_file_age",
+    "reading",
+    "reading_is_written",
+)
 """Judged by rules of their own."""
 
 
