@@ -95,7 +95,7 @@ def _chosen(workspace: Workspace, snapshot: Snapshot, wanted: str) -> ResourceRe
         gone.append(here)
     chosen = [item for item in gone if not uuid or item.uuid == uuid]
     if not chosen:
-        raise Failure(_unknown(wanted, [*snapshot.dropped, *gone]))
+        raise Failure(_unknown(wanted, [*snapshot.dropped, *gone], _keeper(snapshot, address)))
     return chosen[-1]
 
 
@@ -143,7 +143,25 @@ def _now(workspace: Workspace, snapshot: Snapshot, then: Mapping[str, Resolved])
     )
 
 
-def _unknown(wanted: str, gone: Sequence[ResourceRecord]) -> Diagnostic:
+def _keeper(snapshot: Snapshot, address: str) -> str | None:
+    """What holds on for a resource that has left the state."""
+    return next(
+        (
+            keeper
+            for keeper, item in snapshot.resources.items()
+            if item.user is not None and item.user.address == address
+        ),
+        None,
+    )
+
+
+def _unknown(wanted: str, gone: Sequence[ResourceRecord], keeper: str | None) -> Diagnostic:
+    if keeper is not None:
+        why = (
+            f"{wanted} needs no undrop: {keeper} keeps its last definition and where it stood. Put its block "
+            "back and apply: it goes on from there."
+        )
+        return error(codes.NOT_KNOWN_AS_DROPPED, why)
     same = (item.exact_name for item in gone if item.address == _parts(wanted)[0])
     names = list(dict.fromkeys([*(item.address for item in gone), *same]))
     address = parse_address(_parts(wanted)[0])

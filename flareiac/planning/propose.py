@@ -18,7 +18,7 @@ from flareiac.planning.contract_checks import violations
 from flareiac.planning.settled import Settled
 from flareiac.sdk.changes import Action, Impact, Proposal, Usage, blocker
 from flareiac.sdk.project import Project
-from flareiac.sdk.references import Resolved
+from flareiac.sdk.references import LastUser, Resolved
 from flareiac.sdk.requests import Leaving, PlanRequest
 from flareiac.sdk.resource_type import Kind, ResourceType
 from flareiac.sdk.results import Observation, Present, Unreadable, history_of
@@ -293,9 +293,19 @@ def references_for(
         known = resources[each].resolved()
         history = known.history or history_of((observations or {}).get(each))
         found[each] = replace(
-            known, identity=_identity_of(each, snapshot, observations or {}), history=history
+            known,
+            identity=_identity_of(each, snapshot, observations or {}),
+            history=history,
+            last_user=_last_user(snapshot.resources.get(each)),
         )
     return found
+
+
+def _last_user(record: ResourceRecord | None) -> LastUser | None:
+    user = record.user if record is not None else None
+    if user is None:
+        return None
+    return LastUser(address=user.address, attributes=user.attributes, identity=user.identity)
 
 
 def _identity_of(address: str, snapshot: Snapshot, observations: Mapping[str, Observation]) -> Attributes:

@@ -11,10 +11,22 @@ from flareiac.sdk.lakehouse import TableHistory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LastUser:
+    """What used a resource last, and has left the state since (see ``ResourceType.kept_by``), as it was
+    recorded.
+    """
+
+    address: str
+    attributes: Attributes
+    identity: Attributes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Resolved:
     """A resource as others see it: ``attributes`` are canonical (planned where it changes); ``identity`` is
     what its driver answered last (empty until applied, and always empty for connections and declarations).
     ``history``: of a table that was looked at, what of it can be read as a stream (None: not known).
+    ``last_user``: of what is recorded, what left the state and could go on from it.
     """
 
     address: str
@@ -22,6 +34,7 @@ class Resolved:
     attributes: Attributes
     identity: Attributes = field(default_factory=dict)
     history: TableHistory | None = field(default=None, metadata=UNSTORED)
+    last_user: LastUser | None = field(default=None, metadata=UNSTORED)
 
 
 References: TypeAlias = Mapping[str, Resolved]

@@ -233,7 +233,11 @@ def _left(case: Case, root: Path, records: dict[str, ResourceRecord]) -> dict[st
     types = installed().registry.types
     return {
         keeper: ResourceRecord(
-            address=address, type=item.address.type, provider=item.provider, attributes=item.attributes
+            address=address,
+            type=item.address.type,
+            provider=item.provider,
+            attributes=item.attributes,
+            identity=identity(address, item.attributes, {}),
         )
         for address, item in valid_configuration(
             case.left, root, case.data_blocks()

@@ -14,6 +14,7 @@ from flareiac_spark.application.liveness import (
     liveness,
     other_release,
     silence,
+    was_stopped,
     why_unknown,
 )
 from flareiac_spark.application.operation_client import (
@@ -44,5 +45,6 @@ __all__ = [
     "silence",
     "stop_application",
     "wait_for",
+    "was_stopped",
     "why_unknown",
 ]

@@ -6,6 +6,7 @@ from flareiac import __version__
 from flareiac.kernel.host import Host, Sight, sight, this_host
 from flareiac_spark.control import Moment, ProcessIdentity, Status, is_running, moment
 from flareiac_spark.control.rhythm import fresh_seconds
+from flareiac_spark.control.status import ASKED_TO_STOP
 
 _FIRST = "0.1.0"
 _AHEAD_SECONDS = 5.0
@@ -28,6 +29,12 @@ def liveness(status: Status | None, *, now: Moment | None = None) -> Liveness:
         return Liveness.GONE
     fresh = -_AHEAD_SECONDS < silent_seconds(status, now or moment()) < fresh_seconds(status.beat)
     return Liveness.ALIVE if fresh else Liveness.UNKNOWN
+
+
+def was_stopped(status: Status | None) -> bool:
+    """Whether an application has ended in order because someone asked it to."""
+    about = status.application if status is not None else None
+    return about is not None and about.phase == "ended" and about.reason == ASKED_TO_STOP
 
 
 def is_alive(status: Status | None, *, now: Moment | None = None) -> bool:

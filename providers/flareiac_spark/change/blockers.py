@@ -13,6 +13,7 @@ from flareiac_spark import codes
 from flareiac_spark.change.acceptance_token import token, token_of
 from flareiac_spark.change.changes import JobChange, Mixed, Refused
 from flareiac_spark.change.drift import looked_at
+from flareiac_spark.change.left_definition import left_generation
 from flareiac_spark.change.query_changes import holds_state
 from flareiac_spark.change.source_folders import declared_paths, left_behind
 from flareiac_spark.control.checkpoint_identity import lost_checkpoint as lost_by
@@ -166,14 +167,22 @@ def new_generation(
     """
     if desired.generation is None:
         return ()
-    place = desired.checkpoint
+    place, before = desired.checkpoint, _newest_generation(request, desired, facts)
     start, rebuild, words = start_again(request, desired, facts)
-    found = [f"{words}, in {place}:\n{lines(desired, start, rebuild=rebuild)}"]
+    found = [f"{words}, in {place}:\n{lines(desired, start, before, rebuild=rebuild)}"]
     if carries and recorded is not None and carries_over(desired, recorded):
         state = ", and leave the state behind" if declares_state(recorded) else ""
         what = f"keep the offsets and the rows{state}"
-        found.append(f"{what}, in {place}:\n{lines(desired, CARRY_OVER, rebuild=False)}")
+        found.append(f"{what}, in {place}:\n{lines(desired, CARRY_OVER, before, rebuild=False)}")
     return tuple(found)
+
+
+def _newest_generation(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> int:
+    """The number of the last generation that is known, also where an older one is declared."""
+    numbers = [desired.generation, facts.given_generation, left_generation(request, desired)]
+    if request.recorded is not None:
+        numbers.append(JobDefinition.of(request.recorded.attributes).generation)
+    return max((number for number in numbers if number is not None), default=1)
 
 
 def lost_checkpoint(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Blocker | None:

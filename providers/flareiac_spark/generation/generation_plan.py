@@ -84,9 +84,9 @@ def start_again(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -
     return start, emptied, words
 
 
-def lines(job: JobDefinition, start: str, *, rebuild: bool) -> str:
-    """What to paste for a new generation."""
-    place, number = job.checkpoint, job.generation or 1
+def lines(job: JobDefinition, start: str, number: int, *, rebuild: bool) -> str:
+    """What to paste for a new generation after the one of that number."""
+    place = job.checkpoint
     found = f"  {line(place, 'generation', number + 1, number)}\n  {line(place, 'start_from', start)}"
     outputs = [
         name

@@ -12,7 +12,7 @@ from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac.sdk.results import Recorded
 from flareiac.sdk.run_status import QueryRun, RunStatus
-from flareiac_spark.application import Liveness, liveness, other_release, silence
+from flareiac_spark.application import Liveness, liveness, other_release, silence, was_stopped
 from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, read_checkpoint
 from flareiac_spark.checkpoint_log import Damaged
 from flareiac_spark.control import JobStatus, QueryStatus, Status
@@ -46,7 +46,7 @@ def inspect_job(
     has_run = definition.is_finite and recorded_identity(recorded).result is not None
     silent = silence(status) if state == "running" else ""
     found = RunStatus(
-        phase="completed" if has_run else _phase(job, lives, state),
+        phase="completed" if has_run else _phase(job, lives, state, status),
         batch=kept.batch,
         last_commit=kept.last_commit,
         lag=_lag(reports, kept.files_waiting),
@@ -100,11 +100,11 @@ def _shown(watermark: str | None) -> str | None:
     return None if watermark is None or utc_ms(watermark) == 0 else watermark
 
 
-def _phase(job: JobStatus | None, lives: Liveness, state: str | None) -> str:
+def _phase(job: JobStatus | None, lives: Liveness, state: str | None, status: Status | None) -> str:
     if lives is Liveness.UNKNOWN:
         return "unknown"
     if lives is Liveness.GONE:
-        return "stopped" if state != "running" else "dead"
+        return "dead" if state == "running" and not was_stopped(status) else "stopped"
     return job.phase if job else "pending"
 
 

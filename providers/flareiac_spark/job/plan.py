@@ -17,6 +17,7 @@ from flareiac_spark.change.changes import JobChange, Live, Mixed, Noted, Pinned,
 from flareiac_spark.change.diff import SPARK, changes, is_fresh, quarantined
 from flareiac_spark.change.drift import at_rest, foreign, looked_at, pinned_otherwise, rolled_back, running
 from flareiac_spark.change.kept_reading import KEPT, with_kept_reading
+from flareiac_spark.change.left_definition import left_definition
 from flareiac_spark.change.recorded_definition import QUERY, recorded_definition
 from flareiac_spark.change.restart_reasons import restart_reason
 from flareiac_spark.column_types import table_columns
@@ -106,7 +107,7 @@ def _removed(request: PlanRequest) -> Proposal:
     step = Step(
         text="the job stops; no table and no checkpoint goes with it",
         effect=Effect.STOPS,
-        why="it is no longer declared",
+        why="it is no longer declared; to pause it, keep its block and write stopped = true",
     )
     return Proposal(
         action=Action.DELETE,
@@ -174,7 +175,16 @@ def _refused_again(request: PlanRequest, desired: JobDefinition, facts: JobFacts
     """What a checkpoint that is there refuses to a job that is new, or recorded and gone from what should
     run.
     """
-    recorded = _recorded(request)
+    recorded, left = _recorded(request), left_definition(request, desired, facts)
+    if recorded is None and left is not None:
+        return _blockers(
+            request,
+            desired,
+            left.job,
+            changes(left.job, desired, facts),
+            facts,
+            starts=desired.starts_by_itself,
+        )
     if recorded is None:
         found = [
             blocking.unknown_state(request, desired, facts),
@@ -381,13 +391,24 @@ def _start(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Ste
         return Step(
             text="starts where its checkpoint stands",
             effect=Effect.STARTS,
-            why="; ".join(
-                ["a query has run on this checkpoint before", *broker_positions.start_notes(desired, facts)]
-            ),
+            why="; ".join([*_before(request, desired, facts), *broker_positions.start_notes(desired, facts)]),
         )
     words = "" if _begins_one(request, desired, facts) else readable.start_words(desired, request.references)
     text = f"starts {words}" if words else "starts from the beginning of its streams"
     return Step(text=text, effect=Effect.STARTS, why="its checkpoint is empty")
+
+
+def _before(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Iterator[str]:
+    """What has run on the checkpoint of a job that is made, and how this one differs from it."""
+    left = left_definition(request, desired, facts)
+    if left is None:
+        yield "a query has run on this checkpoint before"
+        return
+    texts = [item.text for item in changes(left.job, desired, facts) if not isinstance(item, Noted | Live)]
+    if texts:
+        yield f"{left.address} ran on this checkpoint before with another definition: {', '.join(texts)}"
+    else:
+        yield f"{left.address} ran on this checkpoint before with the same definition"
 
 
 def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefinition) -> Proposal:

@@ -2,13 +2,16 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from flareiac.sdk.project import Project
 from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.results import Present
-from flareiac_spark.control import JobStatus, QueryStatus
+from flareiac_spark.application import was_stopped
+from flareiac_spark.control import JobStatus, QueryStatus, Status
+from flareiac_spark.control.status import ApplicationStatus
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.job.health import complaints, warnings, watermark_ahead
 from flareiac_spark.utc import utc_text
@@ -90,3 +93,14 @@ def test_a_job_with_more_late_rows_than_allowed_is_unhealthy(tmp_path: Path) -> 
         query = QueryStatus(output="a", id="q", run_id="r", late_rows=late)
         status = JobStatus(phase="running", digest="d", nonce=0, since=0.0, queries=(query,))
         assert len(complaints(job, status, silent="")) == unwell
+
+
+@pytest.mark.parametrize(
+    ("phase", "reason", "stopped"),
+    [("ended", "asked to stop", True), ("ended", "idle_shutdown", False), ("running", "", False)],
+)
+def test_an_application_that_was_asked_to_end_was_stopped(phase: Any, reason: str, stopped: bool) -> None:
+    about = ApplicationStatus(id="a", name="n", host="h", pid=1, pid_started="1", phase=phase, reason=reason)
+    status = Status(application=about, heartbeat=0.0, observed_revision=0)
+    assert was_stopped(status) is stopped
+    assert not was_stopped(None)
