@@ -14,6 +14,7 @@ from flareiac.app.maintenance_recheck import MaintenanceRecheck
 from flareiac.app.plan import PlanReport, PlanRequest, Refresh, plan
 from flareiac.app.plan_origin import check_origin
 from flareiac.app.seen_states import note_seen
+from flareiac.app.single_operation import LockedState, write_state
 from flareiac.app.source_spans import with_span
 from flareiac.app.state_recover import recover_waiting
 from flareiac.app.workspace import Workspace
@@ -32,6 +33,7 @@ from flareiac.model.plan import Plan
 from flareiac.model.snapshot import Snapshot
 from flareiac.sdk.changes import Effect
 from flareiac.sdk.state import Conflict, Damaged, Lease, LockLost
+from flareiac.state.read import Loaded
 
 
 class ApplyOutcome(StrEnum):
@@ -102,6 +104,8 @@ def apply_fresh(workspace: Workspace, request: PlanRequest, conduct: ApplyOption
         loaded = settle_open(_ports(workspace, lease, conduct), loaded)
         planned = plan(workspace, request, loaded=loaded)
         early = _early_end(planned)
+        if early is ApplyOutcome.NOTHING_TO_DO:
+            _note_environment(workspace, planned, loaded, lease)
         if early is not None:
             return ApplyReport(end=early, planned=planned)
         if not conduct.approve(planned):
@@ -109,6 +113,15 @@ def apply_fresh(workspace: Workspace, request: PlanRequest, conduct: ApplyOption
         assert planned.plan is not None, "a plan without errors exists"
         unseen = request.refresh is Refresh.NONE
         return _carry_out(workspace, planned, planned.plan, lease, conduct, recheck=unseen)
+
+
+def _note_environment(workspace: Workspace, planned: PlanReport, loaded: Loaded, lease: Lease) -> None:
+    """Records where this apply came from, although it changes nothing else: later plans compare with it."""
+    applied = planned.plan.applied if planned.plan is not None else None
+    if applied is None or loaded.revision is None or applied == loaded.snapshot.applied:
+        return
+    state = LockedState(workspace=workspace, lease=lease, loaded=loaded)
+    write_state(state, replace(loaded.snapshot, applied=applied))
 
 
 def apply_saved(workspace: Workspace, saved: Plan, conduct: ApplyOptions) -> ApplyReport:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import field, replace
 from enum import StrEnum
 
+from flareiac.app.environment import environment_of
 from flareiac.app.figures_cache import known_figures, remember
 from flareiac.app.plan_origin import origin
 from flareiac.app.workspace import Workspace
@@ -90,6 +91,8 @@ def plan(workspace: Workspace, request: PlanRequest, *, loaded: Loaded | None = 
         project=workspace.project,
         time=time.time(),
         figures=figures,
+        applied=environment_of(workspace.root, desired, loaded.snapshot),
+        shared_state=workspace.place.is_shared,
         former=_former(workspace, loaded.snapshot, request),
     )
     made = make_plan(inputs, request.options, diagnostics)

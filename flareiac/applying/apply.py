@@ -104,7 +104,7 @@ def apply(
         return Report(diagnostics=findings)
     # Only now, so that a preflight that refuses leaves no apply that would have to be resumed.
     if not resuming:
-        recording.begin(digest)
+        recording.begin(digest, plan.applied)
     recording.arm(EmergencyFile(ports.project.root, recording.apply_id, ports.seal))
     tally = execute(
         Execution(

@@ -11,6 +11,7 @@ from flareiac.applying.journal_writer import JournalWriter
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.kill_points import reach
 from flareiac.kernel.records import encode
+from flareiac.model.applied_from import AppliedFrom
 from flareiac.model.desired import OutputValue
 from flareiac.model.intents import StoredMaintenance, StoredRequest
 from flareiac.model.journal import Begun, Ended, Entry, Intent, Outputs, Records, Result, encode_entry
@@ -66,10 +67,19 @@ class Recording:
         with self._lock:
             return self._notes.get(operation_id)
 
-    def begin(self, plan_digest: str) -> None:
+    def begin(self, plan_digest: str, applied: AppliedFrom | None = None) -> None:
+        """``applied``: where it comes from; None leaves what is recorded of that."""
         self._append(
-            Begun(apply=self.apply_id, plan=plan_digest, time=self._clock(), lineage=self._snapshot.lineage)
+            Begun(
+                apply=self.apply_id,
+                plan=plan_digest,
+                time=self._clock(),
+                lineage=self._snapshot.lineage,
+                applied=applied,
+            )
         )
+        with self._lock:
+            self._snapshot = replace(self._snapshot, applied=applied or self._snapshot.applied)
 
     def arm(self, emergency: EmergencyFile) -> None:
         """Side effects begin: a result that the state cannot take goes to the emergency file."""

@@ -171,6 +171,7 @@ def load(
             evaluation.module.removed, evaluation.module.resources, evaluation.scope, diagnostics
         ),
         variables=_shown(evaluation.variables),
+        values={name: to_data(value) for name, value in evaluation.variables.items()},
         unread=evaluation.unread,
         bound=tuple(evaluation.bound),
         digest=_digest(files, evaluation.variables),

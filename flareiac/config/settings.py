@@ -12,6 +12,8 @@ from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.lang.syntax import BlockNode, literal_text
 
+_ATTRIBUTES: Final = ("required_version", "state_owner")
+_OWNER: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./-]{0,89}")
 _BLOCKS: Final = ("backend", "encryption")
 _TAKES: Final = 'backend "KIND" and encryption'
 _CONSTRAINT = re.compile(r"\s*(>=|<=|>|<|=|!=|~>)?\s*(\d{1,9}(?:\.\d{1,9}){0,2})\s*\Z")
@@ -20,11 +22,13 @@ _CONSTRAINT = re.compile(r"\s*(>=|<=|>|<|=|!=|~>)?\s*(\d{1,9}(?:\.\d{1,9}){0,2})
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """What the ``flareiac`` blocks of a project say. ``backend``, ``encryption``: None where none is
-    written.
+    written. ``state_owner``: the name under which the state belongs to this configuration; empty where it
+    belongs to the folder.
     """
 
     backend: BackendBlock | None = None
     encryption: EncryptionBlock | None = None
+    state_owner: str = ""
 
 
 def check_version(blocks: Sequence[BlockNode], diagnostics: Diagnostics) -> None:
@@ -43,11 +47,11 @@ def read_settings(blocks: Sequence[BlockNode], kinds: BackendKinds, diagnostics:
     encryptions: list[BlockNode] = []
     for block in blocks:
         for attribute in block.body.attributes:
-            if attribute.name != "required_version":
+            if attribute.name not in _ATTRIBUTES:
                 diagnostics.error(
                     codes.UNKNOWN_ATTRIBUTE,
                     f'There is no attribute "{attribute.name}" in the flareiac block. It takes '
-                    f"required_version.{did_you_mean(attribute.name, ('required_version',))}",
+                    f"{' and '.join(_ATTRIBUTES)}.{did_you_mean(attribute.name, _ATTRIBUTES)}",
                     subject=attribute.name_span,
                 )
         for nested in block.body.blocks:
@@ -66,7 +70,32 @@ def read_settings(blocks: Sequence[BlockNode], kinds: BackendKinds, diagnostics:
     return Settings(
         backend=read_backend(backends, kinds, diagnostics),
         encryption=read_encryption(encryptions, diagnostics),
+        state_owner=_state_owner(blocks, diagnostics),
     )
+
+
+def _state_owner(blocks: Sequence[BlockNode], diagnostics: Diagnostics) -> str:
+    """The one name; empty where there is none, or none that makes sense."""
+    written = [found for block in blocks if (found := block.body.attribute("state_owner")) is not None]
+    if not written:
+        return ""
+    name = literal_text(written[0].expr)
+    if name is None or not _OWNER.fullmatch(name):
+        diagnostics.error(
+            codes.INVALID_STATE_OWNER,
+            "state_owner is a plain text of at most 90 letters, digits, and the characters - _ . / that "
+            'begins with a letter or digit, for example "prod". It is read before variables have values.',
+            subject=written[0].expr.span,
+        )
+        return ""
+    for other in written[1:]:
+        diagnostics.error(
+            codes.INVALID_STATE_OWNER,
+            f"A state has one owner, and line {written[0].name_span.start.line} of "
+            f"{written[0].name_span.path} names it. Remove one of the two.",
+            subject=other.name_span,
+        )
+    return name
 
 
 def _check_version(wanted: str | None, block: BlockNode, diagnostics: Diagnostics) -> None:

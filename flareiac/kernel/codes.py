@@ -90,6 +90,8 @@ OTHER_STATE_UNREADABLE: Final = Code("FIS101", "The state of another project can
 NO_OTHER_STATE: Final = Code("FIS102", "There is no state of another project in this place")
 OTHER_STATE_MOVED: Final = Code("FIS103", "The state of another project was moved")
 OTHER_STATE_ENCRYPTED: Final = Code("FIS104", "The state of another project cannot be decrypted")
+INVALID_STATE_OWNER: Final = Code("FIS107", "Invalid state_owner")
+STATE_OF_ANOTHER_ENVIRONMENT: Final = Code("FIS108", "The state belongs to another environment")
 NO_OTHER_OUTPUT: Final = Code("FIS105", "The other project has no such output")
 OTHER_OUTPUT_SENSITIVE: Final = Code("FIS106", "The value of a sensitive output is in no state")
 

@@ -104,6 +104,9 @@ class Desired:
     imports: tuple[Import, ...] = ()
     removed: tuple[Removed, ...] = ()
     variables: Attributes = field(default_factory=dict)
+    """Their values as they may be shown: None in place of what is sensitive."""
+    values: Attributes = field(default_factory=dict, repr=False)
+    """The same with what is sensitive, never to be written anywhere."""
     unread: Mapping[str, Diagnostic] = field(default_factory=dict)
     """Why nothing is known of what a data block reads: an error for what depends on it."""
     bound: tuple[BoundPlace, ...] = ()

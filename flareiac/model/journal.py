@@ -10,6 +10,7 @@ from typing import Final, Literal, TypeAlias
 from flareiac.kernel.data import Data, Seconds, read_json
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import SPARSE, decode, encode
+from flareiac.model.applied_from import AppliedFrom
 from flareiac.model.damage import UNREADABLE, damage
 from flareiac.model.desired import OutputValue
 from flareiac.model.snapshot import (
@@ -32,6 +33,8 @@ class Begun:
     plan: str
     time: Seconds
     lineage: str
+    applied: AppliedFrom | None = field(default=None, metadata=SPARSE)
+    """Where it comes from, where that is recorded of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +161,7 @@ class Records:
 
 def replay(snapshot: Snapshot, entries: Iterable[Entry]) -> Recovered:
     """The state after the journal's records, and the apply that they leave open, if any."""
-    outputs, lineage = dict(snapshot.outputs), snapshot.lineage
+    outputs, lineage, applied = dict(snapshot.outputs), snapshot.lineage, snapshot.applied
     records = Records(resources=dict(snapshot.resources), dropped=snapshot.dropped)
     interrupted: Interrupted | None = None
     moved: str | None = None
@@ -167,7 +170,7 @@ def replay(snapshot: Snapshot, entries: Iterable[Entry]) -> Recovered:
         count += 1
         match entry:
             case Begun():
-                lineage = entry.lineage
+                lineage, applied = entry.lineage, entry.applied or applied
                 interrupted = Interrupted(begun=entry)
             case Intent() if interrupted:
                 interrupted.open[entry.id] = entry
@@ -187,6 +190,11 @@ def replay(snapshot: Snapshot, entries: Iterable[Entry]) -> Recovered:
             case _:
                 pass
     state = replace(
-        snapshot, lineage=lineage, resources=records.resources, outputs=outputs, dropped=records.dropped
+        snapshot,
+        lineage=lineage,
+        resources=records.resources,
+        outputs=outputs,
+        dropped=records.dropped,
+        applied=applied,
     )
     return Recovered(snapshot=state, interrupted=interrupted, entries=count, moved=moved)

@@ -11,6 +11,7 @@ from flareiac.kernel.data import Attributes, Data, Seconds
 from flareiac.kernel.diagnostics import Diagnostic, Severity
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import OPTIONAL, SPARSE, UNSTORED, Form, decode, encode, named
+from flareiac.model.applied_from import AppliedFrom
 from flareiac.model.desired import OutputValue
 from flareiac.model.relocation import BoundPlace
 from flareiac.sdk.changes import Action, Effect, Impact, Proposal
@@ -195,6 +196,8 @@ class Plan:
     diagnostics: tuple[Diagnostic, ...] = ()
     variables: Attributes = field(default_factory=dict)
     origin: PlanOrigin | None = field(default=None, metadata=OPTIONAL)
+    applied: AppliedFrom | None = field(default=None, metadata=SPARSE)
+    """What its apply records of where it came from; None where it leaves that as it is."""
     bound: tuple[BoundPlace, ...] = field(default=(), metadata=UNSTORED)
     """What its configuration names that is another place once the root module is elsewhere."""
     made_in: str = field(default="", metadata=UNSTORED)

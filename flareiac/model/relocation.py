@@ -10,12 +10,14 @@ import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import PurePath
+from typing import Final
 
 from flareiac.kernel.data import Data
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.paths import Path
 
-_MARK = "$root"
+ROOT: Final = "$root"
+"""What a stored place has instead of the root module's folder."""
 _MARKED = re.compile(r"\$+root(?![A-Za-z0-9_])")
 _WORD = re.compile(r"[^\s'\"`]+")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.]*:/{0,3}")
@@ -40,7 +42,7 @@ def stored(value: Data, root: str) -> Data:
     def text(item: str) -> str:
         if "$" in item:
             item = _MARKED.sub(lambda found: f"${found[0]}", item)
-        return pattern.sub(_MARK, item) if pattern is not None and root in item else item
+        return pattern.sub(ROOT, item) if pattern is not None and root in item else item
 
     return _mapped(value, text)
 
@@ -50,8 +52,8 @@ def restored(value: Data, root: str) -> Data:
 
     def text(item: str) -> str:
         return (
-            _MARKED.sub(lambda found: root if found[0] == _MARK else found[0][1:], item)
-            if _MARK in item
+            _MARKED.sub(lambda found: root if found[0] == ROOT else found[0][1:], item)
+            if ROOT in item
             else item
         )
 

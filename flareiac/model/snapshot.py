@@ -12,6 +12,7 @@ from typing import Annotated, TypeAlias
 from flareiac.kernel.data import Attributes, Data, digest, read_json
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import SPARSE, UNSTORED, Form, decode, encode, named
+from flareiac.model.applied_from import AppliedFrom
 from flareiac.model.damage import UNREADABLE, damage
 from flareiac.model.desired import OutputValue
 from flareiac.sdk.maintenance import LastRun
@@ -143,6 +144,8 @@ class Snapshot:
     """
     maintained: MaintainedSpan | None = field(default=None, metadata=SPARSE)
     """The serials before this one from which it differs by maintenance alone."""
+    applied: AppliedFrom | None = field(default=None, metadata=SPARSE)
+    """Where the last apply came from; None in a state of a version that did not record it."""
     sealed: bool = field(default=True, compare=False, metadata=UNSTORED)
     """Whether a digest vouches for it: without one, any part of it may have any shape."""
 

@@ -11,12 +11,14 @@ from flareiac.kernel.data import Attributes, Data, is_known
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, did_you_mean, error, warning
 from flareiac.kernel.graph import Cycle, closure
 from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.model.applied_from import AppliedFrom
 from flareiac.model.desired import Desired, OutputValue
 from flareiac.model.plan import Operation, OutputChange, Plan, PlannedResource, PlannedTask
 from flareiac.model.snapshot import Snapshot
 from flareiac.planning import maintenance as maintaining
 from flareiac.planning import usages as using
 from flareiac.planning.contract_checks import second_round
+from flareiac.planning.environments import Surroundings, with_strangers_blocked
 from flareiac.planning.impacts import stopping_for, with_reactions
 from flareiac.planning.order import order
 from flareiac.planning.propose import Context, Unplanned, propose, propose_again, references_for
@@ -67,6 +69,10 @@ class Inputs:
     project: Project
     time: float
     figures: Mapping[str, Attributes] = field(default_factory=dict)
+    applied: AppliedFrom | None = None
+    """Where this plan comes from; None where that does not matter."""
+    shared_state: bool = True
+    """Whether the state is in a place that other checkouts and folders may have, too."""
     former: Mapping[str, Observation] = field(default_factory=dict)
     """Of what left the state and can go on all the same, by its address (see ``maintenance
     tasks.former_questions``).
@@ -99,6 +105,16 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
     )
     proposed = _proposed(context, inputs, references, diagnostics)
     planned = _chosen(proposed, inputs, options, diagnostics)
+    if options.maintenance is not Maintenance.ONLY:
+        around = Surroundings(
+            shared=inputs.shared_state,
+            project=inputs.project,
+            snapshot=inputs.snapshot,
+            observations=inputs.observations,
+            types=inputs.types,
+            references=references,
+        )
+        planned = with_strangers_blocked(planned, inputs.applied, around)
     _check_budget(planned, options, diagnostics)
     if not options.destroy:
         diagnostics.extend(relabelled(planned))
@@ -125,9 +141,20 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
         outputs=_outputs(inputs, options),
         diagnostics=tuple(diagnostics),
         variables=inputs.desired.variables,
+        applied=_to_record(inputs, options),
         bound=inputs.desired.bound,
         made_in=str(inputs.project.root) if inputs.desired.bound else "",
     )
+
+
+def _to_record(inputs: Inputs, options: Options) -> AppliedFrom | None:
+    """What the apply records of where it came from. One of a part says nothing of the rest, unless nothing is
+    there yet.
+    """
+    is_part = bool(options.targets or options.exclude) or options.destroy
+    if options.maintenance is Maintenance.ONLY or (is_part and inputs.snapshot.resources):
+        return None
+    return inputs.applied
 
 
 def _usages(

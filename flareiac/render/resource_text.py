@@ -35,6 +35,7 @@ _EFFECT_TONES = {
     Effect.RESULTS_CHANGE: Tone.REMOVE,
     Effect.RESTART: Tone.CHANGE,
     Effect.STOPS: Tone.CHANGE,
+    Effect.RENAMES: Tone.CHANGE,
     Effect.REWRITES_DATA: Tone.CHANGE,
 }
 _WORST = 40

@@ -61,6 +61,8 @@ class Effect(StrEnum):
     """What a step does to what is there; the label beside it in the plan."""
 
     METADATA = "metadata only"
+    RENAMES = "renames for all readers"
+    """Nothing of the data changes, and whoever uses the old name no longer finds it."""
     NEW_SNAPSHOT = "new snapshot"
     REWRITES_DATA = "rewrites data"
     LOSES_DATA = "loses data"

@@ -25,7 +25,7 @@ which FLAREIAC_UPDATE_GOLDEN=1 writes.
 
 import dataclasses
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -38,6 +38,7 @@ from flareiac.config.variables import Inputs as VariableInputs
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.records import decode
+from flareiac.model.applied_from import AppliedFrom, applied_from
 from flareiac.model.desired import OutputValue
 from flareiac.model.references import connections_of
 from flareiac.model.snapshot import ResourceRecord, Snapshot
@@ -80,6 +81,9 @@ class CaseOptions:
     """Outputs beside the plan's text (see ``outputs``)."""
     fails: Sequence[str] = ()
     """Addresses of what cannot be changed when the plan is applied."""
+    then: Mapping[str, Any] | None = None
+    now: Mapping[str, Any] | None = None
+    """Where the state was applied from, and where this plan comes from: ``folder``, ``owner``, ``variables``."""
 
     def planning(self) -> Options:
         """The options of ``make_plan``."""
@@ -165,14 +169,22 @@ def planning_inputs(case: Case, root: Path, desired: Configuration) -> Inputs:
     records = _records(case, root)
     return Inputs(
         desired=desired.desired,
-        snapshot=Snapshot(lineage=_LINEAGE, serial=1, resources=records),
+        snapshot=Snapshot(lineage=_LINEAGE, serial=1, resources=records, applied=_from(case.options.then)),
         observations=_observations(case, root, desired, records),
         types=installed().registry.types,
         project=_project(root),
+        applied=_from(case.options.now),
         time=case.options.time,
         figures={address: TableFigures(**given).figures() for address, given in case.data("figures").items()},
         former=_former(case, root, records),
     )
+
+
+def _from(given: Mapping[str, Any] | None) -> AppliedFrom | None:
+    if given is None:
+        return None
+    values = dict(given.get("variables", {}))
+    return applied_from(given["folder"], given.get("owner", ""), values, values, key="key")
 
 
 def configuration(

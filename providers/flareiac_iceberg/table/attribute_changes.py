@@ -241,6 +241,8 @@ def _note(change: AttributeChange) -> str:
             return "takes effect with the next run"
         case "format_version":
             return Effect.IRREVERSIBLE
+        case "namespace" | "name" if change.old is not ABSENT and change.new is not ABSENT:
+            return Effect.RENAMES
         case _:
             return Effect.METADATA
 

@@ -60,6 +60,7 @@ class MoveTable(TableChange):
     """
 
     text: ClassVar = "rename the table {0.old} to {0.new} in its catalog"
+    effect: ClassVar = Effect.RENAMES
     why: ClassVar = (
         "It stays the same table with the same files. Queries of others that use the old name fail."
     )
