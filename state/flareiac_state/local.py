@@ -41,7 +41,7 @@ from flareiac.sdk.state import (
     Moment,
     Stored,
 )
-from flareiac_state.journal_frames import Frame, FrameKind, Frames, decode_frames, encode_frame
+from flareiac_state.journal_frames import Frame, FrameKind, Frames, decode_frames, encode_frames
 from flareiac_state.lease import LeaseTaker, LocalLease, Terms
 from flareiac_state.lock_file import SYSTEM_CLOCK, Clock, LockFile
 from flareiac_state.settings import checked_workspace
@@ -145,6 +145,7 @@ class _JournalEnd:
     epoch: int
     lock_id: str
     offset: int
+    chain: int
 
 
 class LocalStore:
@@ -302,13 +303,16 @@ class LocalStore:
             current = self._current()
             revision = current.revision if current else ""
             frames.insert(0, Frame(kind=FrameKind.BASE, payload=revision.encode(), epoch=holder.epoch))
-        content = b"".join(map(encode_frame, frames))
+        content, chain = encode_frames(frames, end.chain)
         append_at(self._journal, end.offset, content)
-        end.offset += len(content)
+        end.offset, end.chain = end.offset + len(content), chain
 
     def _journal_end(self, holder: LockInfo) -> _JournalEnd:
         if self._end is None or (self._end.epoch, self._end.lock_id) != (holder.epoch, holder.id):
-            self._end = _JournalEnd(epoch=holder.epoch, lock_id=holder.id, offset=self._valid_frames().end)
+            frames = self._valid_frames()
+            self._end = _JournalEnd(
+                epoch=holder.epoch, lock_id=holder.id, offset=frames.end, chain=frames.chain
+            )
         return self._end
 
     def _valid_frames(self) -> Frames:

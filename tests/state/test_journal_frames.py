@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flareiac.sdk.state import Damaged
-from flareiac_state.journal_frames import Frame, FrameKind, decode_frames, encode_frame
+from flareiac_state.journal_frames import START, Frame, FrameKind, decode_frames, encode_frame, encode_frames
 
 PAYLOADS = st.lists(st.binary(max_size=60), min_size=1, max_size=6)
 
@@ -70,3 +70,45 @@ def test_a_changed_byte_before_the_last_record_is_damage(
     content += encode_frame(Frame(kind=FrameKind.RECORD, payload=last, epoch=9))
     with pytest.raises(Damaged, match=r"journal: .*byte"):
         decode_frames(bytes(content), "journal")
+
+
+def _written(payloads: list[bytes], cut: int) -> list[bytes]:
+    """The frames' bytes as a journal has them that was written in two goes."""
+    encoded: list[bytes] = []
+    chain = START
+    for frame in _frames(payloads):
+        content, chain = encode_frames([frame], chain)
+        encoded.append(content)
+    first, between = encode_frames(_frames(payloads)[:cut])
+    assert first + encode_frames(_frames(payloads)[cut:], between)[0] == b"".join(encoded)
+    return encoded
+
+
+@given(PAYLOADS, st.data())
+def test_what_is_written_in_several_goes_is_read(payloads: list[bytes], data: st.DataObject) -> None:
+    cut = data.draw(st.integers(min_value=0, max_value=len(payloads)))
+    decoded = decode_frames(b"".join(_written(payloads, cut)), "journal")
+    assert list(decoded.items) == _frames(payloads)
+    # A journal of an early version, and one that was continued, are read as well.
+    early = b"".join(map(encode_frame, _frames(payloads)[:cut]))
+    chain = decode_frames(early, "journal").chain
+    later, _ = encode_frames(_frames(payloads)[cut:], chain)
+    assert list(decode_frames(early + later, "journal").items) == _frames(payloads)
+
+
+@given(st.lists(st.binary(max_size=20), min_size=3, max_size=7))
+def test_a_record_left_out_doubled_or_moved_is_named_at_every_place(payloads: list[bytes]) -> None:
+    frames = _written(payloads, 0)
+    last = len(frames) - 1
+    for place in range(len(frames)):
+        doubled = [*frames[: place + 1], *frames[place:]]
+        changed = [doubled]
+        if place < last:
+            changed += [
+                [*frames[:place], *frames[place + 1 :]],
+                [*frames[:place], frames[place + 1], frames[place], *frames[place + 2 :]],
+            ]
+        for item in changed:
+            if item != frames:
+                with pytest.raises(Damaged, match="left out, doubled or moved at byte"):
+                    decode_frames(b"".join(item), "journal")
