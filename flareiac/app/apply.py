@@ -97,7 +97,7 @@ class ApplyOptions:
 def apply_fresh(workspace: Workspace, request: PlanRequest, conduct: ApplyOptions) -> ApplyReport:
     """Plans under the lock, asks, and carries the plan out."""
     operation = "destroy" if request.options.destroy else "apply"
-    with locked(workspace, operation, conduct.lock_timeout, conduct.emit) as lease, _state_trouble():
+    with locked(workspace, operation, conduct.lock_timeout, conduct.emit) as lease, _state_trouble(workspace):
         recover_waiting(workspace, lease, conduct.emit)
         loaded = workspace.load_state()
         workspace.recover(loaded.snapshot)
@@ -132,20 +132,23 @@ def apply_saved(workspace: Workspace, saved: Plan, conduct: ApplyOptions) -> App
     workspace.lineage = saved.lineage
     if early is ApplyOutcome.NOTHING_TO_DO and _is_interrupted(workspace, saved):
         # An interrupted apply has done all that was left to do; only its results are not recorded.
-        with locked(workspace, "apply", conduct.lock_timeout, conduct.emit) as lease, _state_trouble():
+        with (
+            locked(workspace, "apply", conduct.lock_timeout, conduct.emit) as lease,
+            _state_trouble(workspace),
+        ):
             recover_waiting(workspace, lease, conduct.emit)
             settle_open(_ports(workspace, lease, conduct), workspace.load_state())
     if early is not None:
         return ApplyReport(end=early, planned=planned)
     if not conduct.approve(planned):
         return ApplyReport(end=ApplyOutcome.DECLINED, planned=planned)
-    with locked(workspace, "apply", conduct.lock_timeout, conduct.emit) as lease, _state_trouble():
+    with locked(workspace, "apply", conduct.lock_timeout, conduct.emit) as lease, _state_trouble(workspace):
         recover_waiting(workspace, lease, conduct.emit)
         return _carry_out(workspace, planned, saved, lease, conduct, recheck=True)
 
 
 def _is_interrupted(workspace: Workspace, saved: Plan) -> bool:
-    with _state_trouble():
+    with _state_trouble(workspace):
         loaded = workspace.load_state()
     return loaded.recovered.interrupted is not None and loaded.snapshot.lineage == saved.lineage
 
@@ -159,7 +162,7 @@ def _early_end(planned: PlanReport) -> ApplyOutcome | None:
 
 
 @contextmanager
-def _state_trouble() -> Iterator[None]:
+def _state_trouble(workspace: Workspace) -> Iterator[None]:
     """Trouble with the state before the first side effect, as diagnostics."""
     try:
         yield
@@ -176,7 +179,10 @@ def _state_trouble() -> Iterator[None]:
         raise  # about the output, not about the state
     except OSError as trouble:
         raise Failure(
-            error(codes.STATE_NOT_WRITTEN, f"{trouble.strerror or trouble}.{first_step(trouble)}")
+            error(
+                codes.STATE_NOT_WRITTEN,
+                f"{workspace.store.describe()}: {trouble.strerror or trouble}.{first_step(trouble)}",
+            )
         ) from trouble
 
 

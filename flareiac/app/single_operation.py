@@ -104,7 +104,7 @@ def write_state(state: LockedState, after: Snapshot, *, serial: int | None = Non
     loaded = state.loaded
     following = replace(after, serial=state.snapshot.serial + 1 if serial is None else serial)
     reach("state.before-snapshot")
-    with writing_state("Nothing was changed"):
+    with writing_state("Nothing was changed", state.workspace):
         state.workspace.store.write_snapshot(
             encode_state(following, loaded.root), expect=loaded.revision, lease=state.lease
         )
@@ -116,7 +116,7 @@ def replace_damaged(state: DamagedState, after: Snapshot) -> None:
     """Writes one snapshot in place of what cannot be read. Raises ``Failure``."""
     workspace = state.workspace
     reach("state.before-snapshot")
-    with writing_state("Nothing was changed"):
+    with writing_state("Nothing was changed", workspace):
         workspace.store.replace_damaged(encode_state(after, str(workspace.root)), state.lease)
     reach("state.snapshot")
     note_seen(workspace.place, workspace.workspace, after.lineage)
@@ -139,13 +139,13 @@ def carry_out(
         clock=time.time,
         types=workspace.installed.registry.types,
     )
-    with writing_state("Nothing was changed"):
+    with writing_state("Nothing was changed", workspace):
         workspace.store.check_writable(state.lease)
         recording.begin(f"{name} {address}")
         recording.arm(EmergencyFile(workspace.root, recording.apply_id, workspace.seal))
         recording.intend(operation, stored_request(request, record))
     outcome = work(request)
-    with _writing_result(recording):
+    with _writing_result(recording, workspace):
         if isinstance(outcome, NotApplied):
             recording.fail(operation, address, outcome.diagnostics[0].line, None)
         else:
@@ -159,9 +159,9 @@ def carry_out(
 
 
 @contextmanager
-def _writing_result(recording: Recording) -> Iterator[None]:
+def _writing_result(recording: Recording, workspace: Workspace) -> Iterator[None]:
     """As ``writing_state``, for what has been done: the way out is the emergency file where there is one."""
-    with writing_state("What was done is found out by the next apply"):
+    with writing_state("What was done is found out by the next apply", workspace):
         try:
             yield
         except (OSError, LockLost) as trouble:
@@ -171,7 +171,7 @@ def _writing_result(recording: Recording) -> Iterator[None]:
 
 
 @contextmanager
-def writing_state(consequence: str) -> Iterator[None]:
+def writing_state(consequence: str, workspace: Workspace) -> Iterator[None]:
     """A state that cannot be written is a ``Failure`` that says what follows from it."""
     try:
         yield
@@ -179,5 +179,6 @@ def writing_state(consequence: str) -> Iterator[None]:
         why = f"{problem}. {consequence}. Run the command again."
         raise Failure(error(codes.STATE_CHANGED_MEANWHILE, why)) from problem
     except OSError as trouble:
-        why = f"{trouble.strerror or trouble}. {consequence}.{first_step(trouble)}"
+        where = workspace.store.describe()
+        why = f"{where}: {trouble.strerror or trouble}. {consequence}.{first_step(trouble)}"
         raise Failure(error(codes.STATE_NOT_WRITTEN, why)) from trouble

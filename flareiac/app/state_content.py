@@ -1,8 +1,9 @@
 """The use cases of ``state pull`` and ``state push``: the whole state as a document."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
+from flareiac.app.edited_state import what_is_misshapen
 from flareiac.app.seen_states import Expected
 from flareiac.app.single_operation import (
     DamagedState,
@@ -16,10 +17,8 @@ from flareiac.app.workspace import Workspace
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac.model.damage import UNREADABLE, misshapen
 from flareiac.model.events import Event
 from flareiac.model.snapshot import Snapshot, encode_snapshot
-from flareiac.sdk.resource_type import ResourceType
 from flareiac.sdk.state import Damaged
 from flareiac.state.places import encode_state
 from flareiac.state.read import Loaded, decode_state
@@ -101,7 +100,7 @@ def _pushed(workspace: Workspace, content: bytes, name: str) -> Snapshot:
         pushed = decode_state(content, name, str(workspace.root))
     except Damaged as problem:
         raise Failure(_not_a_state(name, f"{problem.why}. {_NO_STATE}")) from problem
-    if why := _misshapen(pushed, workspace.installed.registry.types):
+    if why := what_is_misshapen(pushed, workspace.installed.registry.types):
         raise Failure(_not_a_state(name, f"{why}. {_NO_STATE}"))
     return pushed
 
@@ -114,17 +113,6 @@ _NO_STATE = (
 
 def _not_a_state(name: str, why: str) -> Diagnostic:
     return error(codes.NOT_A_STATE_FILE, f"{name}: {why}")
-
-
-def _misshapen(pushed: Snapshot, types: Mapping[str, ResourceType]) -> str:
-    """What is wrong with the first record that its provider cannot read; empty where all are well."""
-    for record in (*pushed.resources.values(), *pushed.dropped):
-        try:
-            if record.type in types:
-                types[record.type].examine(record.recorded())
-        except (*UNREADABLE, AssertionError) as problem:
-            return f"what it holds of {record.address} has the wrong shape ({misshapen(problem)})"
-    return ""
 
 
 def _refusal(current: Snapshot, pushed: Snapshot) -> Diagnostic | None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from flareiac.app.lock import locked
 from flareiac.app.single_operation import writing_state
@@ -22,6 +23,9 @@ from flareiac.sdk.state import Damaged, Lease
 from flareiac.state.cipher import PassphraseMissing
 from flareiac.state.places import encode_state
 from flareiac.state.read import Loaded, decode_records, decode_state
+
+_LEAST_LINES: Final = 2
+"""The header and one record."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +60,12 @@ def recover_waiting(workspace: Workspace, lease: Lease, emit: Callable[[Event], 
     removes files of earlier applies that have been brought in elsewhere. Raises ``Failure``.
     """
     waiting = waiting_files(workspace.root)
+    for file in list(waiting):
+        path = workspace.root / file
+        if _holds_nothing(path):
+            remove_file(path)
+            waiting.remove(file)
+            emit(Note(message=f"Removed {file}: the disk was full before a record was in it."))
     if not waiting:
         return
     interrupted = workspace.load_state().recovered.interrupted
@@ -68,6 +78,14 @@ def recover_waiting(workspace: Workspace, lease: Lease, emit: Callable[[Event], 
     for file in sorted(set(waiting) - set(last)):
         if (said := _remove_if_held(workspace, file)) is not None:
             emit(Note(message=said))
+
+
+def _holds_nothing(path: Path) -> bool:
+    """Whether no record of it is whole: nothing of an apply was ever reported as saved there."""
+    try:
+        return path.read_bytes().count(b"\n") < _LEAST_LINES
+    except OSError:
+        return False
 
 
 def _remove_if_held(workspace: Workspace, file: str) -> str | None:
@@ -108,6 +126,9 @@ def _read(path: Path, file: str, workspace: Workspace) -> EmergencyJournal:
         why = f"{file}: {trouble.strerror or trouble}. Nothing was changed."
         raise Failure(error(codes.EMERGENCY_FILE_UNREADABLE, why)) from trouble
     except Damaged as problem:
+        if not path.stat().st_size:
+            why = f"{file} is empty: it holds nothing to recover. Delete it."
+            raise Failure(error(codes.EMERGENCY_FILE_UNREADABLE, why)) from problem
         why = (
             f"{file}: {problem.why}. Nothing was changed, and the file is kept. Where it cannot be restored, "
             "move it away: the next apply then finds out by reading what it can."
@@ -127,7 +148,7 @@ def _bring_in(workspace: Workspace, lease: Lease, journal: EmergencyJournal, fil
     if missing is None:
         _refuse_contradictions(loaded, _entries(journal, file, loaded.root), header.serial)
         return RecoverReport(records=len(journal.records), added=0, open=False, torn=journal.torn)
-    with writing_state("What is not recovered yet stays in the file"):
+    with writing_state("What is not recovered yet stays in the file", workspace):
         workspace.store.check_writable(lease)
         workspace.store.append_journal(missing, lease)
         reach("recover.appended")

@@ -1,6 +1,7 @@
 """Writes the emergency file of an apply: the journal records that the state could not take. Touches files."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from flareiac.kernel import codes
@@ -36,7 +37,13 @@ class EmergencyFile:
             path = _free(self._root / FOLDER, self._apply_id)
             records = (encode_header(header), *records)
         content = b"".join(encode_line(self._seal(record)) for record in records)
-        append_at(path, self._offset, content)
+        try:
+            append_at(path, self._offset, content)
+        except OSError:
+            if self._path is None:  # an empty file would look as if something had to be recovered
+                with suppress(OSError):
+                    path.unlink(missing_ok=True)
+            raise
         self._path, self._offset = path, self._offset + len(content)
 
 

@@ -8,6 +8,7 @@ import sys
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from types import FrameType
 
 import typer
@@ -30,6 +31,8 @@ from flareiac.sdk.state import LockHeld
 
 def run_command(arguments: Sequence[str], invocation: Invocation) -> int:
     """The exit code of a command line whose global options have been taken out."""
+    if (gone := _without_directory(invocation)) is not None:
+        return _Failing(invocation.terminal, arguments, None).end([gone], ExitCode.ERROR)
     try:
         provided = provided_for(arguments)
     except Failure as failure:
@@ -59,6 +62,22 @@ def run_command(arguments: Sequence[str], invocation: Invocation) -> int:
     except Exception as bug:  # noqa: BLE001 - the last resort: no user should have to read a traceback
         return failing.end([_unexpected(bug, invocation)], ExitCode.ERROR)
     return int(result) if isinstance(result, int) else int(ExitCode.DONE)
+
+
+def _without_directory(invocation: Invocation) -> Diagnostic | None:
+    """Why there is no directory to work in: the current one was removed. One that -chdir names by an absolute
+    path becomes the current one, because libraries ask for it.
+    """
+    try:
+        Path.cwd()
+    except OSError as problem:
+        with suppress(OSError):
+            if Path(invocation.directory).is_absolute():
+                os.chdir(invocation.directory)
+                return None
+        why = f"The current directory cannot be used ({problem.strerror}): it was removed, perhaps."
+        return error(codes.NO_SUCH_DIRECTORY, f"{why} Change to a directory that exists, and run it again.")
+    return None
 
 
 class _Failing:
@@ -127,6 +146,11 @@ def _cancelled_by_signals(invocation: Invocation, *, reads_only: bool) -> Iterat
             with suppress(Exception):
                 terminal.say("\nCancelled.")
             os._exit(int(ExitCode.CANCELLED))
+        if terminal.is_asking:
+            with suppress(Exception):
+                terminal.say("\nCancelled. Nothing was done.")
+            cancel.set()  # no lock of this event is held while a person is asked
+            raise KeyboardInterrupt
         relay(number, frame)
         terminal.say(
             "\nCancelling: what runs is brought to an end, nothing more is started. A second signal leaves "

@@ -33,6 +33,8 @@ class Terminal:
     may_ask: bool = True
     json_begun: bool = False
     """Whether a line of JSON has been printed."""
+    is_asking: bool = False
+    """Whether it waits for an answer: a signal then leaves at once, for nothing is under way."""
     page_named: bool = False
     """Whether the page of an error has been named."""
 
@@ -80,7 +82,11 @@ class Terminal:
             return False
         sys.stderr.write('  Only "yes" is accepted: ')
         sys.stderr.flush()
-        return sys.stdin.readline().strip() == "yes"
+        self.is_asking = True
+        try:
+            return sys.stdin.readline().strip() == "yes"
+        finally:
+            self.is_asking = False
 
 
 def _write(text: str) -> None:

@@ -37,7 +37,9 @@ def read_module(root: Path, diagnostics: Diagnostics) -> ModuleFiles:
         return ModuleFiles(configuration=(), variables=())
     names = _names(root, diagnostics)
     configuration = [
-        source for name in names if name.endswith(SUFFIX) and (source := read(root / name, name, diagnostics))
+        source
+        for name in names
+        if is_configuration(name) and (source := read(root / name, name, diagnostics))
     ]
     wanted = sorted(filter(is_variable_file, names), key=lambda name: name != VARIABLE_FILE)
     variables = [source for name in wanted if (source := read(root / name, name, diagnostics))]
@@ -65,14 +67,26 @@ def read_module(root: Path, diagnostics: Diagnostics) -> ModuleFiles:
     )
 
 
+def is_configuration(name: str) -> bool:
+    """Whether a file of a module's directory is read as configuration. What begins with a dot is an editor's
+    (Emacs: ``.#NAME``) or an operating system's (macOS: ``._NAME``).
+    """
+    return name.endswith(SUFFIX) and not name.startswith(".")
+
+
 def is_variable_file(name: str) -> bool:
     """Whether a file is read as variables without being asked for."""
-    return name == VARIABLE_FILE or name.endswith(".auto.vars.hcl")
+    return name == VARIABLE_FILE or (name.endswith(".auto.vars.hcl") and not name.startswith("."))
 
 
 def _meant(name: str) -> str | None:
     """What a file that is left out looks like, or None."""
     lower = name.lower()
+    if name.startswith((".#", "._")):
+        return None
+    if name.startswith("."):
+        hidden = lower.endswith((SUFFIX, ".auto.vars.hcl"))
+        return "A file whose name begins with a dot is not read." if hidden else None
     if lower.endswith((".flare.json", ".flare", SUFFIX)) and not name.endswith(SUFFIX):
         return f"Only files whose names end in {SUFFIX} are configuration."
     if lower.endswith((".vars.json", ".auto.vars")) or (

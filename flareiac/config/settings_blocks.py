@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from flareiac.config.files import SUFFIX, read
+from flareiac.config.files import is_configuration, read
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.sources import Source
@@ -46,7 +46,7 @@ def settings_blocks(root: Path, diagnostics: Diagnostics) -> SettingsBlocks:
 
 def _files(root: Path) -> list[Path]:
     try:
-        return sorted(item for item in root.iterdir() if item.name.endswith(SUFFIX) and not item.is_dir())
+        return sorted(item for item in root.iterdir() if is_configuration(item.name) and not item.is_dir())
     except OSError:
         return []  # the reading of the configuration reports it
 

@@ -141,7 +141,9 @@ class SparkSession:
         )
 
     def initialise(self, references: References, progress: Callable[[str], None]) -> Sequence[str]:
-        """Fetches and locks the jars."""
+        """Fetches and locks the jars, where something is declared that Spark runs."""
+        if not any(item.type in ("engine", "job") for item in references.values()):
+            return ("no engine and no job: no jars are needed",)
         from flareiac_spark.runtime.init import init
 
         report = init(self._project.root, _packages(references), progress)

@@ -12,7 +12,7 @@ from flareiac.cli.invocation import Invocation
 from flareiac.cli.options import VariableOptions
 from flareiac.cli.project import opened
 from flareiac.cli.terminal import Terminal
-from flareiac.config.files import SUFFIX
+from flareiac.config.files import SUFFIX, is_configuration
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.render.hcl_text import file_text
@@ -58,7 +58,7 @@ def import_(
 def _new_file(root: Path, out: str) -> Path:
     """The file to write. Raises ``Failure`` where something is there, or where no plan would read it."""
     path = root / out
-    if not out.endswith(SUFFIX):
+    if not is_configuration(Path(out).name):
         why = f"Configuration is read from files whose names end in {SUFFIX}."
         way_out = f"Write for example -out=imported{SUFFIX}."
         raise Failure(error(codes.FILE_WOULD_NOT_BE_READ, f"{out} is not such a name. {why} {way_out}"))

@@ -1,0 +1,113 @@
+"""Where a command runs: a directory that is gone, files of editors and of macOS, no Spark, a prompt."""
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.support.command_line import arguments, environment, flareiac
+
+_THING = 'thing "a" { value = "1" }\n'
+
+
+@pytest.mark.parametrize("words", [("plan",), ("-chdir=.", "plan"), ("plan", "-json"), ("validate",)])
+def test_a_directory_that_was_removed_is_named(tmp_path: Path, words: tuple[str, ...]) -> None:
+    done = _in_removed_directory(tmp_path, *words)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "current directory cannot be used" in " ".join((done.stdout + done.stderr).split())
+    assert "Traceback" not in done.stderr
+    assert "FIX099" not in done.stdout + done.stderr
+
+
+def test_another_project_is_worked_at_from_a_directory_that_was_removed(tmp_path: Path) -> None:
+    (tmp_path / "main.flare.hcl").write_text(_THING)
+    done = _in_removed_directory(tmp_path, f"-chdir={tmp_path}", "plan")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def _in_removed_directory(tmp_path: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    command = ["bash", "-c", 'rmdir "$1"; shift; exec "$@"', "bash", str(gone), *arguments(*words)]
+    return subprocess.run(command, cwd=gone, env=environment(), capture_output=True, text=True, timeout=300)
+
+
+def test_files_of_editors_and_of_macos_are_no_configuration(tmp_path: Path) -> None:
+    (tmp_path / "main.flare.hcl").write_text(_THING)
+    (tmp_path / ".#main.flare.hcl").symlink_to("someone@host.123:1")
+    (tmp_path / "._main.flare.hcl").write_bytes(b"\0\5\x16\7\xff\xfe")
+    (tmp_path / ".#x.auto.vars.hcl").symlink_to("someone@host.123:1")
+    (tmp_path / "._x.auto.vars.hcl").write_bytes(b"\0\5\x16\7\xff\xfe")
+    for name in ("main.flare.hcl~", "#main.flare.hcl#", ".main.flare.hcl.swp", "x.auto.vars.hcl~"):
+        (tmp_path / name).write_text("broken {")
+    done = flareiac(tmp_path, "plan")
+    assert (done.code, done.err) == (0, "")
+    assert "1 to add" in done.out
+    (tmp_path / ".kept.flare.hcl").write_text("broken {")
+    assert ".kept.flare.hcl is left out" in flareiac(tmp_path, "plan").err
+
+
+def test_init_of_a_project_without_jobs_needs_no_spark(tmp_path: Path) -> None:
+    (tmp_path / "main.flare.hcl").write_text(
+        'catalog "lake" {\n  uri       = "sqlite:///lake/catalog.db"\n  warehouse = "lake/warehouse"\n}\n'
+        'table "a" {\n  namespace = "n"\n  column "id" { type = "long" }\n}\n'
+    )
+    hidden = "import sys; sys.modules['pyspark'] = None; from flareiac.cli.main import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", hidden, "init"],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
+    assert "initialised here" in done.stdout
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_at_the_prompt_leaves_at_once(tmp_path: Path, number: signal.Signals) -> None:
+    (tmp_path / "main.flare.hcl").write_text(_THING)
+    ours, theirs = pty.openpty()
+    try:
+        with subprocess.Popen(
+            arguments("apply"),
+            cwd=tmp_path,
+            env=environment(),
+            stdin=theirs,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        ) as asking:
+            assert asking.stderr is not None
+            seen = b""
+            while b"accepted: " not in seen:
+                seen += os.read(asking.stderr.fileno(), 4096)
+            time.sleep(0.2)
+            asking.send_signal(number)
+            rest = asking.stderr.read().decode()
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert asking.returncode == 8, rest
+    assert "Cancelled. Nothing was done." in rest
+    assert not (tmp_path / ".toy").exists()
+    assert flareiac(tmp_path, "lock", "status").code == 0
+
+
+def test_an_emergency_file_without_a_record_is_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "main.flare.hcl").write_text(_THING)
+    (tmp_path / ".flareiac").mkdir()
+    empty, cut = (tmp_path / ".flareiac" / f"emergency-{name}.journal" for name in ("1", "2"))
+    empty.write_bytes(b"")
+    cut.write_bytes(b"0123456789abcdef {")
+    refused = flareiac(tmp_path, "state", "recover", ".flareiac/emergency-1.journal")
+    assert "nothing to recover. Delete it." in " ".join(refused.err.replace("│", " ").split())
+    done = flareiac(tmp_path, "apply", "-auto-approve")
+    assert done.code == 0, done.text
+    assert not empty.exists()
+    assert not cut.exists()
