@@ -49,7 +49,7 @@ def run_command(arguments: Sequence[str], invocation: Invocation) -> int:
         return failing.usage(problem)
     except typer.Exit as done:
         return int(done.exit_code)
-    except (typer.Abort, KeyboardInterrupt):
+    except (typer.Abort, KeyboardInterrupt, _Left):
         return int(ExitCode.CANCELLED)
     except Failure as failure:
         return failing.end(failure.diagnostics, ExitCode.ERROR, failure.sources)
@@ -62,6 +62,12 @@ def run_command(arguments: Sequence[str], invocation: Invocation) -> int:
     except Exception as bug:  # noqa: BLE001 - the last resort: no user should have to read a traceback
         return failing.end([_unexpected(bug, invocation)], ExitCode.ERROR)
     return int(result) if isinstance(result, int) else int(ExitCode.DONE)
+
+
+class _Left(BaseException):
+    """A signal while a person is asked. The parser of options would turn ``KeyboardInterrupt`` into a code of
+    its own.
+    """
 
 
 def _without_directory(invocation: Invocation) -> Diagnostic | None:
@@ -150,7 +156,7 @@ def _cancelled_by_signals(invocation: Invocation, *, reads_only: bool) -> Iterat
             with suppress(Exception):
                 terminal.say("\nCancelled. Nothing was done.")
             cancel.set()  # no lock of this event is held while a person is asked
-            raise KeyboardInterrupt
+            raise _Left
         relay(number, frame)
         terminal.say(
             "\nCancelling: what runs is brought to an end, nothing more is started. A second signal leaves "

@@ -25,7 +25,8 @@ def _examine(recorded: Recorded) -> object:
     from flareiac_spark.definition.job_definition import JobDefinition
     from flareiac_spark.definition.job_identity import JobIdentity
 
-    return JobDefinition.of(recorded.attributes), JobIdentity.of(recorded.identity)
+    definition = JobDefinition.of(recorded.attributes)
+    return definition, definition.runs_in, JobIdentity.of(recorded.identity)
 
 
 def _written(label: str, attributes: Attributes) -> WrittenBlock:
