@@ -95,6 +95,8 @@ class _Evaluation:
     registry: Registry
     project: Project
     diagnostics: Diagnostics
+    text_is_read: bool
+    """Whether all of the files could be read: else what seems not declared may stand in the rest."""
     recorded: Callable[[str], Recorded | None]
     data: DataBlocks
     scope: Scope = field(init=False)
@@ -134,10 +136,12 @@ def load(
     """
     files = read_module(project.root, diagnostics)
     bodies = [parse_file(source, diagnostics) for source in files.configuration]
+    text_is_read = not diagnostics.has_errors
     evaluation = _Evaluation(
         registry=registry,
         project=project,
         diagnostics=diagnostics,
+        text_is_read=text_is_read,
         recorded=recorded,
         data=data or DataBlocks(),
     )
@@ -268,7 +272,8 @@ def _order(evaluation: _Evaluation) -> Sequence[str]:
     for name, node in nodes.items():
         found = evaluation.traversals[name] = traversals_of(node)
         if name not in needs:
-            if not check_declared(found, nodes, types, evaluation.diagnostics):
+            complaints = evaluation.diagnostics if evaluation.text_is_read else Diagnostics()
+            if not check_declared(found, nodes, types, complaints):
                 evaluation.failed.add(name)
             needs[name] = [need for need in evaluation.needs(name) if need in nodes]
     fall_back = cache(partial(_default_connections, evaluation))  # it is the same for all of a type
