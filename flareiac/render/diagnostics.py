@@ -26,7 +26,7 @@ def text(
     diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source], *, width: int, colour: bool
 ) -> str:
     """One box each, warnings first so that errors stand where the eye is when it ends; ``sources`` by the
-    path that spans name. Resources that are warned of in the same words share a box.
+    path that spans name. Resources of which the same is said share a box: it has one cause.
     """
     style = Style(colour)
     ordered = sorted(diagnostics, key=lambda item: item.severity is Severity.ERROR)
@@ -39,8 +39,8 @@ def _together(diagnostics: Iterable[Diagnostic]) -> Iterator[tuple[Diagnostic, S
     """Each complaint with the addresses of the other resources that it is about."""
     found: dict[Hashable, tuple[Diagnostic, list[str]]] = {}
     for number, item in enumerate(diagnostics):
-        alike = item.severity is Severity.WARNING and item.address is not None and not item.attribute
-        key = (item.code, item.detail, item.values, item.related) if alike else number
+        alike = not item.attribute and (item.address is not None or item.subject is None)
+        key = (item.severity, item.code, item.detail, item.values, item.related) if alike else number
         found.setdefault(key, (item, []))[1].append(item.address or "")
     for item, addresses in found.values():
         yield item, [address for address in addresses[1:] if address != item.address]
