@@ -4,7 +4,7 @@ import copy
 import json
 import random
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -16,7 +16,21 @@ from flareiac.planning.make_plan import Inputs, make_plan
 from flareiac.sdk.state import Damaged
 from tests.golden.case import CASES, configuration, planning_inputs, read_case
 
-_VALUES = (None, -1, 0, 1.5, True, "", "x", "a.b", [], {}, [None], {"a": 1}, 10**30)
+_VALUES: Final[tuple[object, ...]] = (
+    None,
+    -1,
+    0,
+    1.5,
+    True,
+    "",
+    "x",
+    "a.b",
+    [],
+    {},
+    [None],
+    {"a": 1},
+    10**30,
+)
 
 
 def _places(data: Any) -> list[tuple[Any, Any]]:
