@@ -238,6 +238,7 @@ def _observations(
         destroy=destroy,
         streamed=streamed,
         in_use=connections.in_use,
+        declared=connections.declared,
     )
     return workspace.observe(questions(desired, snapshot, addresses, reading))
 
@@ -330,7 +331,7 @@ def streamed_from(desired: Desired, types: Mapping[str, ResourceType]) -> frozen
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """What the reads of one command have in common. ``streamed``: see ``streamed_from``. ``cheap``,
-    ``confirm`` and ``in_use``: as in ``ReadRequest``.
+    ``confirm``, ``in_use`` and ``declared``: as in ``ReadRequest``.
 
     ``destroy``: everything goes, and is asked about as what is no longer declared (a namespace, with the
     tables in it).
@@ -341,6 +342,7 @@ class Reading:
     destroy: bool = False
     streamed: Collection[str] = ()
     in_use: frozenset[str] = frozenset()
+    declared: References = field(default_factory=dict)
 
 
 def questions(desired: Desired, snapshot: Snapshot, addresses: list[str], reading: Reading) -> list[Question]:
@@ -361,6 +363,7 @@ def questions(desired: Desired, snapshot: Snapshot, addresses: list[str], readin
             import_id=imports.get(address) if record is None else None,
             history=address in reading.streamed,
             in_use=reading.in_use,
+            declared=reading.declared,
         )
         found.append(Question(provider=provider, type=kind, request=request))
     return found

@@ -31,7 +31,7 @@ from flareiac.sdk.capabilities import Preflighting
 from flareiac.sdk.changes import Relation
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.requests import ChangeRequest, Question, ReadRequest
-from flareiac.sdk.resource_type import ResourceType
+from flareiac.sdk.resource_type import Kind, ResourceType
 from flareiac.sdk.results import Unreadable, history_of
 from flareiac.sdk.state import LockLost
 from flareiac.state.read import Loaded, load
@@ -256,6 +256,11 @@ def _stale(
     done = frozenset(operation.address for operation in plan.operations if operation.id in begun)
     streamed = _streamed(plan, ports.types, snapshot)
     in_use = connections_in_use(plan.references, snapshot, ports.types, ports.project)
+    declared = {
+        address: item
+        for address, item in plan.references.items()
+        if item.type in ports.types and ports.types[item.type].kind is Kind.CONNECTION
+    }
     questions: list[Question] = []
     for resource in _touched(plan):
         record = snapshot.resources.get(resource.address)
@@ -267,6 +272,7 @@ def _stale(
             import_id=resource.import_id,
             history=resource.address in streamed,
             in_use=in_use,
+            declared=declared,
         )
         if resource.address not in done:
             questions.append(Question(provider=resource.provider, type=resource.type, request=request))

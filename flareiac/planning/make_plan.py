@@ -162,7 +162,8 @@ def _usages(
 ) -> tuple[Usage, ...]:
     """What declared resources do with each other, with complaints about those that cannot go together."""
     usages = using.collect(inputs.desired, inputs.types, references)
-    diagnostics.extend(using.conflicts(usages, inputs.desired))
+    seen = () if options.destroy else using.collect_seen(inputs.desired, inputs.types, inputs.observations)
+    diagnostics.extend(using.conflicts((*usages, *seen), inputs.desired))
     if not options.destroy:
         diagnostics.extend(rivals(usages, inputs.desired))
     return usages

@@ -12,6 +12,7 @@ from flareiac.planning.unanswered import provider_crashed
 from flareiac.sdk.changes import Conflict, Impact, Proposal, Reaction, Relation, Usage
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.resource_type import ResourceType
+from flareiac.sdk.results import Observation, Present
 
 _EXCLUSIVE = {
     Relation.REAL_NAME: Conflict(
@@ -34,6 +35,18 @@ def collect(
     found: list[Usage] = []
     for address, resource in desired.resources.items():
         found.extend(types[resource.address.type].usages(address, resource.attributes, references))
+    return tuple(found)
+
+
+def collect_seen(
+    desired: Desired, types: Mapping[str, ResourceType], observations: Mapping[str, Observation]
+) -> tuple[Usage, ...]:
+    """What observed identities show of the usages of desired resources."""
+    found: list[Usage] = []
+    for address, resource in desired.resources.items():
+        observed = observations.get(address)
+        if isinstance(observed, Present):
+            found.extend(types[resource.address.type].seen_usages(address, observed.identity))
     return tuple(found)
 
 

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import field
 from typing import Generic, TypeAlias, TypeVar
 
 from flareiac.kernel.data import Attributes
@@ -25,6 +26,7 @@ class ReadRequest:
     ``history``: of a table, what of it can be read as a stream is asked for too (see ``Present.history``).
     ``in_use``: the connections among ``references`` and beside them that keep something which is recorded
     (see ``ResourceType.home``), so that they were there.
+    ``declared``: the project's connections.
     """
 
     address: str
@@ -36,6 +38,7 @@ class ReadRequest:
     import_id: str | None = None
     history: bool = False
     in_use: frozenset[str] = frozenset()
+    declared: References = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -78,7 +78,8 @@ class ResourceType:
     that are compared, recorded and handed to planner and driver: defaults filled in where they are part of
     the meaning, types normalised, None for what is not managed. It reports what is wrong before any system is
     asked; ``diagnostics`` entries carry ``attribute`` paths as written in HCL, and the core adds the span.
-    ``usages`` tells what a resource reads, writes and owns. ``computed`` names attributes that only the world
+    ``usages`` tells what a resource reads, writes and owns; ``seen_usages(address, identity)`` what only the
+    identity that was observed shows of that. ``computed`` names attributes that only the world
     knows, by type. ``is_implied``: an attribute that takes one and is left out means the only one that is
     declared; so it does of a type that is embedded (see ``sdk.provider.Offered``). ``planner`` and
     ``maintainer`` give what decides about changes and about due work; they are called when there is something
@@ -118,6 +119,7 @@ class ResourceType:
     usages: Callable[[str, Attributes, References], tuple[Usage, ...]] = (
         lambda _address, _attributes, _references: ()
     )
+    seen_usages: Callable[[str, Attributes], tuple[Usage, ...]] = lambda _address, _identity: ()
     follows_from_text: bool = False
     is_settled: Callable[[Unchanged], bool] = lambda _unchanged: False
     computed: Mapping[str, Type] = field(default_factory=dict)

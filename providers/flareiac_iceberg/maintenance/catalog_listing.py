@@ -6,7 +6,7 @@ import gzip
 import json
 import threading
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeAlias
 
@@ -30,6 +30,7 @@ class Listings:
     def __init__(self, resolve: Callable[[str], str] = lambda place: place) -> None:
         self._lock = threading.Lock()
         self._resolve = resolve
+        self._entries: dict[str, Mapping[tuple[str, ...], Registered] | Failure] = {}
         self._known: dict[str, LocationIndex[Entry] | Failure] = {}
         self._places: dict[str, tuple[str, ...]] = {}
 
@@ -37,6 +38,7 @@ class Listings:
         """What is asked from now on is answered again; a metadata file never changes."""
         with self._lock:
             self._known = {}
+            self._entries = {}
 
     def sharing(self, location: str, catalog: CatalogSpec, own: Entry | None) -> list[str]:
         """The names of the other tables with files where a location is; ``own``: the table itself, if it is
@@ -44,12 +46,30 @@ class Listings:
 
         Raises ``Failure``.
         """
-        names = {
-            ".".join(entry[0][entry[0][0] == catalog.name :])
-            for entry in self._sharing(location, catalog)
-            if own is None or not _is_same(entry, own)
-        }
-        return sorted(names)
+        found = self._sharing(location, catalog)
+        with self._lock:
+            there = self._registered(catalog)
+        return sorted({_shown(entry, catalog) for entry in found if not _is_same(entry, own, there)})
+
+    def same_table(self, uuid: str, metadata: str, catalog: CatalogSpec, own: Entry | None) -> list[str]:
+        """The names under which the catalog has the table that has ``metadata`` as its metadata file, but for
+        ``own``. Only entries with their metadata in the same folder are opened. Raises ``Failure``.
+        """
+        with self._lock:
+            there = self._registered(catalog)
+        folder = self._resolve(comparable(metadata.rpartition("/")[0]))
+        beside = [
+            (names, item)
+            for names, item in there.items()
+            if item.metadata
+            and not _is_same((names, item.metadata), own, there)
+            and self._resolve(comparable(item.metadata.rpartition("/")[0])) == folder
+        ]
+        return sorted(
+            _shown((names, item.metadata), catalog)
+            for names, item in beside
+            if _uuid_in(_metadata_of(item, catalog)) in (None, uuid.lower())
+        )
 
     def _sharing(self, location: str, catalog: CatalogSpec) -> list[Entry]:
         with self._lock:
@@ -60,9 +80,21 @@ class Listings:
             raise found
         return [entry for _place, entry in found.sharing(self._resolve(comparable(location)))]
 
+    def _registered(self, catalog: CatalogSpec) -> Mapping[tuple[str, ...], Registered]:
+        found = self._entries.get(catalog.place)
+        if found is None:
+            try:
+                found = everything_in(catalog)
+            except Failure as failure:
+                found = failure
+            self._entries[catalog.place] = found
+        if isinstance(found, Failure):
+            raise found
+        return found
+
     def _asked(self, catalog: CatalogSpec) -> LocationIndex[Entry] | Failure:
         try:
-            there = everything_in(catalog)
+            there = self._registered(catalog)
             with ThreadPoolExecutor(_AT_ONCE) as pool:
                 places = list(pool.map(lambda item: self._places_of(item, catalog), there.values()))
         except Failure as failure:
@@ -85,17 +117,36 @@ class Listings:
 
 
 def _places_in_metadata(item: Registered, catalog: CatalogSpec) -> tuple[str, ...]:
-    if not item.metadata:
+    metadata = _metadata_of(item, catalog)
+    if metadata is None:
         return ()
-    try:
-        metadata: Data = item.fetch()[1] if item.fetch is not None else _content(item.metadata, catalog)
-    except FileNotFoundError:
-        return ()  # no one can read this table any more
-    except (OSError, ValueError, EOFError, zlib.error) as trouble:
-        raise Failure(unreadable(catalog, f"the metadata {item.metadata}: {trouble}")) from trouble
     if not isinstance(metadata, dict) or not isinstance(metadata.get("location"), str):
         raise Failure(unreadable(catalog, f"the metadata {item.metadata} names no location"))
     return places_in(metadata, item.metadata)
+
+
+def _metadata_of(item: Registered, catalog: CatalogSpec) -> Data:
+    """None of what is no table, and where no one can read the table any more. Raises ``Failure``."""
+    if not item.metadata:
+        return None
+    try:
+        return item.fetch()[1] if item.fetch is not None else _content(item.metadata, catalog)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, EOFError, zlib.error) as trouble:
+        raise Failure(unreadable(catalog, f"the metadata {item.metadata}: {trouble}")) from trouble
+
+
+def _uuid_in(metadata: Data) -> str | None:
+    """In lower case; an empty one where the table is gone, None where it has none."""
+    if metadata is None:
+        return ""
+    found = metadata.get("table-uuid") if isinstance(metadata, dict) else None
+    return None if found is None else str(found).lower()
+
+
+def _shown(entry: Entry, catalog: CatalogSpec) -> str:
+    return ".".join(entry[0][entry[0][0] == catalog.name :])
 
 
 def _content(location: str, catalog: CatalogSpec) -> Attributes:
@@ -106,6 +157,9 @@ def _content(location: str, catalog: CatalogSpec) -> Attributes:
     return found
 
 
-def _is_same(entry: Entry, own: Entry) -> bool:
-    """A table under its own name, or in the file that it is known by: it may be about to get another name."""
-    return entry[0] == own[0] or (entry[1] == own[1] and entry[0][0] == own[0][0])
+def _is_same(entry: Entry, own: Entry | None, there: Collection[tuple[str, ...]]) -> bool:
+    """A table under its own name; or in its own file, where nothing has that name: it is about to get it."""
+    if own is None:
+        return False
+    renamed = own[0] not in there and entry[1] == own[1] and entry[0][0] == own[0][0]
+    return entry[0] == own[0] or renamed

@@ -56,7 +56,8 @@ class Figures:
     ``collects``: gc.enabled. ``measured_ms``: when the files were looked at, which may be the last time, with
     these ``settings``. ``ids``: a digest of all snapshots' ids. ``marks``: by maintenance task, the newest of
     our operations among the current snapshot and its ancestors. ``kinds``: what each kind that is declared
-    has measured, as the record of its own.
+    has measured, as the record of its own. ``entries``: other names of this very table in catalogs,
+    looked for where files of expired snapshots are to be deleted; ``entries_unknown``: why they are unknown.
     """
 
     uuid: str
@@ -74,6 +75,8 @@ class Figures:
     not_in_spark: tuple[str, ...] = ()
     marks: Mapping[str, Mark] = field(default_factory=dict)
     place: str = ""
+    entries: tuple[str, ...] = ()
+    entries_unknown: str = ""
     readers: Mapping[str, ReaderPosition] = field(default_factory=dict)
     kinds: Mapping[str, Any] = field(default_factory=dict)
 

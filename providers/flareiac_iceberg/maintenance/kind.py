@@ -32,6 +32,7 @@ class Kind(Generic[S, F]):
     due. ``words`` name the numbers of a result, in the order in which they are shown, and ``complaints`` says
     what is wrong with them.
 
+    ``deletes_shared``: whether it deletes files that another entry of the same table would still name.
     ``small_files`` counts the data files that the kind would rewrite, whether it is declared or not.
     ``blockers`` and ``warnings`` are about others that use the table.
     """
@@ -45,6 +46,7 @@ class Kind(Generic[S, F]):
     look: Callable[[MeasureRequest, Figures, Target, Listings], F] | None = None
     complaints: Callable[[MaintenanceTask, Mapping[str, Data]], Iterable[Diagnostic]] = _no_complaints
     small_files: Callable[[Table, Figures | None, Read], SmallFiles] | None = None
+    deletes_shared: bool = False
     blockers: Callable[[S, Attributes, Iterable[Usage]], Iterator[Blocker]] | None = None
     warnings: Callable[[S, str, Iterable[Usage]], Iterator[Diagnostic]] | None = None
 

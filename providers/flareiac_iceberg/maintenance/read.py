@@ -23,6 +23,7 @@ from flareiac_iceberg.maintenance.figures import Figures
 from flareiac_iceberg.maintenance.foreign_readers import positions
 from flareiac_iceberg.maintenance.measure import is_fresh, known_figures, measure
 from flareiac_iceberg.maintenance.registry import declared
+from flareiac_iceberg.maintenance.same_table import other_entries
 from flareiac_iceberg.maintenance.task_builder import ran_lately
 
 
@@ -45,7 +46,19 @@ def figures(
         for kind, settings in declared(request.attributes)
         if kind.look is not None
     }
-    return replace(found, kinds={**found.kinds, **beside})
+    return _with_entries(replace(found, kinds={**found.kinds, **beside}), request, target, listings)
+
+
+def _with_entries(found: Figures, request: MeasureRequest, target: Target, listings: Listings) -> Figures:
+    if not any(kind.deletes_shared for kind, _settings in declared(request.attributes)):
+        return found
+    try:
+        entries = other_entries(
+            target, found.uuid, found.metadata_location, request.declared, request.in_use, listings
+        )
+    except Failure as failure:
+        return replace(found, entries=(), entries_unknown=failure.diagnostics[0].detail)
+    return replace(found, entries=tuple(entries), entries_unknown="")
 
 
 def _known(request: MeasureRequest) -> Figures | None:

@@ -141,6 +141,24 @@ def _prefix(name: str, settings: Settings) -> str:
     return f"{name}-{digest(known)[:_SHORT]}-"
 
 
+def entered_twice(name: str, figures: Figures) -> tuple[str, Diagnostic]:
+    """Why files of expired snapshots stay: another entry of the same table may still name them."""
+    if figures.entries_unknown:
+        text = (
+            f"{name} does nothing: whether a catalog has this table under another name, which would lose its "
+            f"files, is not known. {figures.entries_unknown}"
+        )
+        unknown = warning(codes.NEIGHBOURS_UNKNOWN, text, attribute=(name,))
+        return "what else the catalogs hold is not known", unknown
+    first = figures.entries[0]
+    text = (
+        f"{name} does nothing: {', '.join(figures.entries[:3])} is this very table (uuid {figures.uuid}) "
+        "under another name. What expires here would be deleted there. Take one of the two out of its "
+        f"catalog with its files kept, or remove the {name} block."
+    )
+    return f"{first} is the same table", warning(codes.LOCATION_SHARED, text, attribute=(name,))
+
+
 def no_collection(name: str) -> Diagnostic:
     """The table forbids that its files are deleted."""
     return warning(

@@ -25,6 +25,7 @@ from flareiac_iceberg.catalogs.resolve import (
 )
 from flareiac_iceberg.format.default_value import VERSION as DEFAULTS_SINCE
 from flareiac_iceberg.format.default_value import DoesNotFit, default_value
+from flareiac_iceberg.format.identity import identity_of
 from flareiac_iceberg.format.layout import TIME_TRANSFORMS, TRANSFORMS, can_identify, may_be_null, misfit
 from flareiac_iceberg.format.locations import plain_text
 from flareiac_iceberg.format.spec import (
@@ -140,6 +141,19 @@ def usages(address: str, attributes: Attributes, references: References) -> tupl
         found,
         Usage(subject=plain_text(location), holder=address, relation=Relation.OWNS_LOCATION, reason=reason),
     )
+
+
+def seen_usages(address: str, identity: Attributes) -> tuple[Usage, ...]:
+    """One table may be in two catalogs, or twice in one: two blocks of it would delete each other's files."""
+    uuid = identity_of(identity).uuid
+    if not uuid:
+        return ()
+    subject = f"the Iceberg table with the uuid {uuid.lower()}"
+    reason = (
+        "What one of them expires or purges, the other one loses. To give up one block and keep its files, "
+        'apply on_destroy = "retain" in it, then remove it.'
+    )
+    return (Usage(subject=subject, holder=address, relation=Relation.REAL_NAME, reason=reason),)
 
 
 def _refuse_unknown(wanted: Attributes, diagnostics: Diagnostics) -> None:

@@ -17,13 +17,14 @@ from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import decode as decode_record
 from flareiac.kernel.records import encode as encode_record
 from flareiac.sdk.actions import Adopt, Create, CustomAction, Delete, Revive, Settleable, Update
+from flareiac.sdk.changes import Blocker
 from flareiac.sdk.command_line import RecordedResource
 from flareiac.sdk.lakehouse import EarlierState
 from flareiac.sdk.maintenance import MeasureRequest
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References, Resolved
 from flareiac.sdk.requests import ApplyRequest, ChangeRequest, ReadRequest
-from flareiac.sdk.results import Applied, NotApplied, Observation, Outcome, Recorded, Unreadable
+from flareiac.sdk.results import Applied, NotApplied, Observation, Outcome, Present, Recorded, Unreadable
 from flareiac.sdk.statistics import Statistics, StatisticsRequest
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.connections import Connections
@@ -41,6 +42,7 @@ from flareiac_iceberg.format.spec import TableDefinition, layout_of
 from flareiac_iceberg.maintenance.catalog_listing import Listings
 from flareiac_iceberg.maintenance.humanize import count
 from flareiac_iceberg.maintenance.read import figures, reader_of
+from flareiac_iceberg.maintenance.same_table import other_entries
 from flareiac_iceberg.maintenance.statistics import another_table, gone_table, survey
 from flareiac_iceberg.maintenance.statistics_text import statistics_of
 from flareiac_iceberg.table.branches import contradiction, lost, needs_start, wanted_snapshots
@@ -58,9 +60,10 @@ from flareiac_iceberg.table.create import definition
 from flareiac_iceberg.table.diff import NOTHING, Known, difference, known_of
 from flareiac_iceberg.table.empty_snapshot import empty_snapshot
 from flareiac_iceberg.table.managed_by import another_state
-from flareiac_iceberg.table.observed import recorded_table
+from flareiac_iceberg.table.observed import observed_table, recorded_table
 from flareiac_iceberg.table.payloads import DeletePayload, UpdatePayload, expected_of
 from flareiac_iceberg.table.purge import delete, files_of
+from flareiac_iceberg.table.purge_check import PURGES, Doomed, copies_of, outside_of
 from flareiac_iceberg.table.read import (
     Entries,
     Key,
@@ -89,7 +92,7 @@ from flareiac_iceberg.table.rollback import (
 from flareiac_iceberg.table.rollback import requirements as restore_requirements
 from flareiac_iceberg.table.rollback import updates as restore_updates
 from flareiac_iceberg.table.schema_updates import updates, version_after
-from flareiac_iceberg.table.shared_files import not_purged, shares_files
+from flareiac_iceberg.table.shared_files import not_purged, shares_files, unsafe_purge
 from flareiac_iceberg.table.undrop import last_metadata, name_taken, refuse_elsewhere, refuse_other_catalog
 
 if TYPE_CHECKING:
@@ -125,6 +128,8 @@ class TableDriver:
         self._listed = Listed({}, {})
         self._waiting: dict[str, Key] = {}
         self._listings = Listings(project.resolve)
+        self._declared: dict[str, Resolved] = {}
+        self._in_use: frozenset[str] = frozenset()
         self._lock = threading.Lock()
 
     def prefetch(self, requests: Sequence[ReadRequest]) -> Mapping[str, Observation]:
@@ -135,6 +140,7 @@ class TableDriver:
         self._listings.forget()
         targets: dict[str, Target] = {}
         for request in requests:
+            self._around(request)
             with suppress(Failure):  # the read of it reports that
                 targets[request.address] = requested(request)
         listed = group(targets.values())
@@ -161,9 +167,55 @@ class TableDriver:
         """
         try:
             target = requested(request)
-            return observe_moving(request, observe(request, target, self._entries(request.address, target)))
+            found = observe_moving(request, observe(request, target, self._entries(request.address, target)))
+            return self._with_doomed(request, target, found)
         except Failure as failure:
             return Unreadable(diagnostic=failure.diagnostics[0].at(address=request.address))
+
+    def _with_doomed(self, request: ReadRequest, target: Target, found: Observation) -> Observation:
+        """What is there, with what a purge would delete where the table is to be purged."""
+        self._around(request)
+        recorded = request.recorded
+        if request.desired is not None or recorded is None or not isinstance(found, Present):
+            return found
+        seen = observed_table(found)
+        if recorded_table(recorded).definition.on_destroy not in PURGES:
+            return found
+        there = self._metadata(target)
+        if there is None or shares_files(there.properties):
+            return found
+        return replace(found, facts=replace(seen.facts, doomed=self._doomed(target, there)))
+
+    def _around(self, request: ReadRequest) -> None:
+        with self._lock:
+            self._declared.update(request.declared)
+            self._in_use |= request.in_use
+
+    def _doomed(self, target: Target, there: TableFile) -> Doomed:
+        """What a purge would delete; a table whose files cannot be listed is refused when they are."""
+        entries: Sequence[str] = ()
+        unknown = ""
+        try:
+            entries = other_entries(
+                target, there.uuid, there.location, self._declared, self._in_use, self._listings
+            )
+        except Failure as failure:
+            unknown = failure.diagnostics[0].detail
+        files: tuple[str, ...] = ()
+        copies: tuple[str, ...] = ()
+        if not target.catalog.is_server:
+            with suppress(Failure, OSError):
+                files = files_of(target, *there)
+            with suppress(Failure, OSError):
+                copies = copies_of(there.uuid, there.location, there.metadata, target.catalog)
+        location = str(there.metadata["location"])
+        return Doomed(
+            files=len(files),
+            outside=outside_of(location, files, self._project.resolve),
+            entries=tuple(entries),
+            copies=copies,
+            unknown=unknown,
+        )
 
     def _entries(self, address: str, target: Target) -> Entries:
         with self._lock:
@@ -190,11 +242,11 @@ class TableDriver:
         """Drops or purges the recorded table, never another one of its name. Raises ``Failure`` as ``apply``
         does.
         """
-        purge = decode_record(DeletePayload, request.action.payload).mode == "purge"
+        mode = decode_record(DeletePayload, request.action.payload).mode
         pause = _FIRST_PAUSE
         for attempt in range(ATTEMPTS):
             try:
-                return self._dropped(request, purge=purge)
+                return self._dropped(request, mode)
             except Conflict as conflict:
                 request.progress(f"{conflict}: another writer committed first, trying again ({attempt + 1})")
             if request.cancel.wait(pause * random.uniform(0.5, 1.0)):  # noqa: S311  # spreads retries, guards nothing
@@ -203,9 +255,9 @@ class TableDriver:
         target = target_of(request.action.recorded.attributes, request.references)
         return NotApplied(diagnostics=(_starved(target),))
 
-    def _dropped(self, request: ApplyRequest[Delete], *, purge: bool) -> Outcome:
+    def _dropped(self, request: ApplyRequest[Delete], mode: str) -> Outcome:
         """Raises ``Conflict`` if the table was committed to since it was read: then nothing is done."""
-        recorded = request.action.recorded
+        recorded, purge = request.action.recorded, mode in PURGES
         try:
             target = target_of(recorded.attributes, request.references)
             found = self._metadata(target)
@@ -218,7 +270,7 @@ class TableDriver:
             other = another_state(managed_by(found.properties), self._project.lineage, recorded=True)
             if other:
                 return NotApplied(diagnostics=(_moved(target, f"the state {other} has taken it over"),))
-            delete_files = self._deletion(target, found) if purge else None
+            delete_files = self._deletion(target, found, mode) if purge else None
         except Failure as failure:
             return NotApplied(diagnostics=failure.diagnostics)
         try:
@@ -235,12 +287,16 @@ class TableDriver:
         texts = (way,) if delete_files is None else (gone, *delete_files())
         return Applied(attributes=recorded.attributes, identity=identity, messages=texts, revivable=not purge)
 
-    def _deletion(self, target: Target, found: TableFile) -> Callable[[], Sequence[str]]:
+    def _deletion(self, target: Target, found: TableFile, mode: str) -> Callable[[], Sequence[str]]:
         """What deletes the files of a table that is out of its catalog, and tells of those that stay. Raises
         ``Failure`` if none may be.
         """
         if shares_files(found.properties):
             raise Failure(not_purged(target.full_name))
+        self._listings.forget()
+        unsafe = unsafe_purge(self._doomed(target, found), mode)
+        if unsafe:
+            raise Failure(*(_not_purged(target, item) for item in unsafe))
         if target.catalog.is_server:
             return tuple  # the server does it
         return partial(delete, files_of(target, *found), target.catalog)
@@ -414,7 +470,7 @@ class TableDriver:
         return Applied(
             attributes=recorded.attributes,
             identity=encode_record(replace(known, metadata_location=last)),
-            revivable=payload.mode != "purge",
+            revivable=payload.mode not in PURGES,
         )
 
     def _still(self, target: Target, recorded: Recorded) -> TableFile | None:
@@ -730,6 +786,10 @@ def _name_taken(target: Target) -> Diagnostic:
         f"The table cannot get the name {target.full_name}: another one has got it since the plan was made. "
         "Nothing was changed. Make a new plan and review it.",
     )
+
+
+def _not_purged(target: Target, why: Blocker) -> Diagnostic:
+    return why.as_error(f"The table {target.full_name} was not purged. {why.why} Nothing was changed.")
 
 
 def _starved(target: Target) -> Diagnostic:

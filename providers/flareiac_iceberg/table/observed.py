@@ -5,6 +5,7 @@ from flareiac.sdk.results import Present, Recorded
 from flareiac_iceberg.format.identity import TableIdentity, identity_of
 from flareiac_iceberg.format.metadata import Manager
 from flareiac_iceberg.format.spec import TableDefinition
+from flareiac_iceberg.table.purge_check import Doomed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,7 +14,7 @@ class TableFacts:
     nothing of it was read; ``location`` is then where it is recorded to be. ``gone``: snapshots that tags
     need and the table does not have. ``manager``: None where it was not read. ``found_at``: namespace and
     name under which it was found, where that is not the recorded place. ``taken``: whether another table has
-    the name that it is to get.
+    the name that it is to get. ``doomed``: of one that is to be purged, what that would delete.
     """
 
     as_recorded: bool = False
@@ -22,6 +23,7 @@ class TableFacts:
     manager: Manager | None = None
     found_at: tuple[str, str] | None = None
     taken: bool = False
+    doomed: Doomed | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

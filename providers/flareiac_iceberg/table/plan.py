@@ -59,8 +59,9 @@ from flareiac_iceberg.table.observed import (
     recorded_table,
 )
 from flareiac_iceberg.table.payloads import DeletePayload, UpdatePayload, expected_of
+from flareiac_iceberg.table.purge_check import PURGES, Doomed
 from flareiac_iceberg.table.rename import path_after
-from flareiac_iceberg.table.shared_files import shares_files, unpurgeable
+from flareiac_iceberg.table.shared_files import shares_files, unpurgeable, unsafe_purge
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,7 @@ def _removal(request: PlanRequest, recorded: RecordedTable) -> Proposal:
     if _keeps(request, recorded.definition) or not isinstance(request.observed, Present):
         why = "on_destroy is retain: the table and its data stay, FlareIaC only forgets them"
         return Proposal(action=Action.FORGET, planned=None, reasons=(why,))
-    mode = "purge" if recorded.definition.on_destroy == "purge" else "drop"
+    mode = recorded.definition.on_destroy if recorded.definition.on_destroy in PURGES else "drop"
     observed = observed_table(request.observed)
     another = (_another_table(request, recorded.definition, observed),)
     blockers: tuple[Blocker, ...] = (
@@ -137,12 +138,15 @@ def _removal(request: PlanRequest, recorded: RecordedTable) -> Proposal:
         *in_another_copy(request, recorded.definition.catalog, observed),
         *managed_elsewhere(request, recorded.definition, observed),
     )
-    if mode == "purge" and shares_files(observed.definition.properties or {}):
+    doomed = observed.facts.doomed if mode in PURGES else None
+    if mode in PURGES and shares_files(observed.definition.properties or {}):
         blockers = (*blockers, unpurgeable())
+    elif doomed is not None:
+        blockers = (*blockers, *unsafe_purge(doomed, mode))
     return Proposal(
         action=Action.DELETE,
         planned=None,
-        steps=(_dropping(mode),),
+        steps=(_dropping(mode, doomed),),
         blockers=blockers,
         disturbs=NO_TABLE,
         payload=_leaving(mode, observed),
@@ -156,10 +160,18 @@ def _leaving(mode: str, observed: ObservedTable) -> dict[str, Data]:
     return leaving
 
 
-def _dropping(mode: str) -> Step:
-    if mode == "purge":
+def _outside(doomed: Doomed | None) -> str:
+    count = len(doomed.outside) if doomed is not None else 0
+    return f", {count:,} of them outside of its location" if count else ""
+
+
+def _dropping(mode: str, doomed: Doomed | None = None) -> Step:
+    if mode in PURGES:
+        outside = _outside(doomed)
         return Step(
-            text="drop the table and delete its files", effect=Effect.LOSES_DATA, why="on_destroy is purge."
+            text=f"drop the table and delete its files{outside}",
+            effect=Effect.LOSES_DATA,
+            why=f"on_destroy is {mode}.",
         )
     why = "Its files stay; the state keeps the location of its last metadata file."
     return Step(text="drop the table from its catalog", effect=Effect.LOSES_DATA, why=why)

@@ -35,6 +35,7 @@ from flareiac_iceberg.format.spec import (
 )
 from flareiac_iceberg.table.branches import OWN_TAGS, lost, wanted_snapshots
 from flareiac_iceberg.table.observed import TableFacts, is_another, observed_table, recorded_table
+from flareiac_iceberg.table.purge_check import PURGES
 
 
 def requested(request: ReadRequest) -> Target:
@@ -216,7 +217,7 @@ def _is_declared_so(request: ReadRequest, recorded: Recorded) -> bool:
     if request.desired is None:
         # What is recorded does not tell of properties that no one manages, and one of them may forbid to
         # delete the files.
-        return TableOutline.of(recorded.attributes).on_destroy != "purge"
+        return TableOutline.of(recorded.attributes).on_destroy not in PURGES
     # What a state of an earlier version does not mention was not managed then.
     return request.desired == recorded.attributes or _said(request.desired) == _said(recorded.attributes)
 

@@ -11,7 +11,7 @@ from flareiac.sdk.resource_type import Kind, Planner, Remains, ResourceType
 from flareiac.sdk.results import Recorded
 from flareiac_iceberg.format.locations import places
 from flareiac_iceberg.maintenance.statistics_sheet import SHEET
-from flareiac_iceberg.table.canonical import canonical, usages
+from flareiac_iceberg.table.canonical import canonical, seen_usages, usages
 from flareiac_iceberg.table.schema import SCHEMA
 
 
@@ -62,6 +62,7 @@ TABLE: Final = ResourceType(
     written=_written,
     is_settled=_is_settled,
     usages=usages,
+    seen_usages=seen_usages,
     places=places,
     maintainer=_maintainer,
     examine=_examine,

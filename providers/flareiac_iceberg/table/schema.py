@@ -9,6 +9,7 @@ from flareiac.sdk.validators import between, is_duration, not_empty, one_of
 from flareiac_iceberg.format.spec import FOREVER
 from flareiac_iceberg.maintenance.schema import BLOCKS as MAINTENANCE
 from flareiac_iceberg.maintenance.schema import ENGINE
+from flareiac_iceberg.table.purge_check import PURGES
 
 COLUMN: Final = Block(
     description="A column. The order of the blocks is the order of the columns.",
@@ -188,9 +189,10 @@ SCHEMA: Final = Block(
         "on_destroy": Attribute(
             type=STRING,
             description="What happens when the block is removed: retain (forget the table), drop (remove it "
-            "from the catalog, keep its files) or purge (delete its files).",
+            "from the catalog, keep its files), purge (delete its files, all of which must lie below its "
+            "location) or purge_everywhere (delete all files that its metadata names, wherever they are).",
             default="retain",
-            validators=(one_of("retain", "drop", "purge"),),
+            validators=(one_of("retain", "drop", *PURGES),),
             effect="state only",
         ),
         "engine": ENGINE,

@@ -1,13 +1,18 @@
 """Decides whether a table's files may be deleted with it. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from flareiac.kernel.data import Data
 from flareiac.kernel.diagnostics import Diagnostic, error
 from flareiac.sdk.changes import Blocker, blocker
 from flareiac_iceberg import codes
+from flareiac_iceberg.table.purge_check import Doomed
 
+_EVERYWHERE: Final = "purge_everywhere"
+_DROP: Final = 'on_destroy = "drop"'
+_ALL: Final = f'on_destroy = "{_EVERYWHERE}"'
+_SHOWN: Final = 3
 _PROPERTY: Final = "gc.enabled"
 _WHY: Final = (
     f"Its property {_PROPERTY} is not true, as of the source or the copy of a snapshot: purging "
@@ -35,3 +40,39 @@ def not_purged(table: str) -> Diagnostic:
     """Complains of the same when it has become so since the plan was made."""
     advice = 'Nothing was changed. Write on_destroy = "drop" in its block and apply, then remove the block.'
     return error(codes.FILES_SHARED, f"The table {table} was not purged. {_WHY} {advice}")
+
+
+def unsafe_purge(doomed: Doomed, mode: str) -> tuple[Blocker, ...]:
+    """Why a table that is to be purged cannot be, by what that would delete."""
+    found: list[Blocker] = []
+    if doomed.unknown:
+        why = f"Whether another entry of this table still needs its files is not known. {doomed.unknown}"
+        found.append(blocker(codes.FILES_SHARED, why, (_DROP,)))
+    if doomed.entries:
+        why = (
+            f"{_some(doomed.entries)} is this very table under another name: to purge it would destroy both. "
+            "Remove one of the two with its files kept: write the line below in its block (put it back "
+            "first) and apply, then remove the block."
+        )
+        found.append(blocker(codes.FILES_SHARED, why, (_DROP,)))
+    if mode == _EVERYWHERE:
+        return tuple(found)
+    if doomed.copies:
+        why = (
+            f"Another catalog may have a copy of this table: {_some(doomed.copies)} has its uuid and is not "
+            "of its history. A killed writer leaves such a file, too; then delete it by hand."
+        )
+        found.append(blocker(codes.FILES_SHARED, why, (_DROP, _ALL)))
+    if doomed.outside:
+        why = (
+            f"{len(doomed.outside):,} of the {doomed.files:,} files that its metadata names lie outside of "
+            f"the location of the table: {_some(doomed.outside)}. Others may have put them there. Write one "
+            "of the lines below in its block (put it back first) and apply, then remove the block."
+        )
+        found.append(blocker(codes.FILES_OUTSIDE, why, (_DROP, _ALL)))
+    return tuple(found)
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
+    return f"{', '.join(names[:_SHOWN])}{more}"

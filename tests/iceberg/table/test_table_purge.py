@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import urlparse
 
 import pytest
+from pyiceberg.catalog.sql import SqlCatalog
 
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.sdk.changes import Action
@@ -116,3 +117,50 @@ def test_a_purge_that_was_not_confirmed_goes_on(made: Lake, monkeypatch: pytest.
     monkeypatch.setattr(SqliteWriter, "drop", lost)
     assert isinstance(made.carry_out("table.t", planned), Applied)
     assert files(made) == set()
+
+
+def entered_again(lake: Lake) -> None:
+    catalog = lake.other()
+    catalog.register_table("n.backup", catalog.load_table("n.t").metadata_location)
+    catalog.close()
+
+
+def test_another_name_of_the_table_keeps_its_files(made: Lake) -> None:
+    """In a plan, and where it comes after the plan."""
+    planned = made.plan("table.t", None)
+    entered_again(made)
+    before = files(made)
+    assert [item.code for item in made.plan("table.t", None).blockers] == ["FII048"]
+    outcome = made.carry_out("table.t", planned)
+    assert isinstance(outcome, NotApplied)
+    assert [item.code for item in outcome.diagnostics] == ["FII048"]
+    assert files(made) == before
+    made.apply("table.t", BODY | {"on_destroy": "purge_everywhere"})
+    assert [item.code for item in made.plan("table.t", None).blockers] == ["FII048"]
+
+
+def test_files_elsewhere_go_only_where_the_block_says_so(made: Lake, tmp_path: Path) -> None:
+    given = tmp_path / "given.parquet"
+    given.write_bytes(next(item for item in files(made) if item.suffix == ".parquet").read_bytes())
+    made.table("n.t").add_files([str(given)])
+    [found] = made.plan("table.t", None).blockers
+    assert (found.code, found.why.partition(" ")[0]) == ("FII171", "1")
+    made.apply("table.t", BODY | {"on_destroy": "purge_everywhere"})
+    planned = made.plan("table.t", None)
+    assert [step.text for step in planned.steps] == [
+        "drop the table and delete its files, 1 of them outside of its location"
+    ]
+    made.carry_out("table.t", planned)
+    assert (files(made), given.exists()) == (set(), False)
+
+
+def test_a_copy_that_another_catalog_has_committed_to_is_not_destroyed(made: Lake, tmp_path: Path) -> None:
+    hidden = SqlCatalog(
+        "hidden", uri=f"sqlite:///{tmp_path}/hidden.db", warehouse=f"file://{tmp_path}/hidden"
+    )
+    hidden.create_namespace("n")
+    copy = hidden.register_table("n.copy", made.table("n.t").metadata_location)
+    copy.append(copy.scan().to_arrow())
+    assert [item.code for item in made.plan("table.t", None).blockers] == ["FII048"]
+    assert len(hidden.load_table("n.copy").scan().to_arrow()) == 4
+    hidden.close()

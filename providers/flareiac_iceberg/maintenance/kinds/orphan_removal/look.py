@@ -7,14 +7,13 @@ from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.locations import is_within
 from flareiac.sdk.maintenance import MeasureRequest
 from flareiac_iceberg.catalogs.base import CatalogSpec
-from flareiac_iceberg.catalogs.entries import NoCatalog
-from flareiac_iceberg.catalogs.kinds import spec_of
 from flareiac_iceberg.catalogs.target import Target
 from flareiac_iceberg.format.identity import identity_of
 from flareiac_iceberg.format.locations import comparable
 from flareiac_iceberg.maintenance.catalog_listing import Listings
 from flareiac_iceberg.maintenance.figures import Figures
 from flareiac_iceberg.maintenance.kinds.orphan_removal.unrecoverable import unrecoverable
+from flareiac_iceberg.maintenance.same_table import entry_of, in_all_catalogs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,24 +38,14 @@ def look(request: MeasureRequest, found: Figures, target: Target, listings: List
 
 
 def _under(request: MeasureRequest, found: Figures, target: Target, listings: Listings) -> list[str]:
-    """Tables of its own catalog and of every other declared one; two blocks may mean one catalog. Raises
-    ``Failure``.
-    """
-    own = (target.catalog.name, target.namespace, target.name), found.metadata_location
-    declared = [
-        spec_of(item.address, item.attributes) for item in request.declared.values() if item.type == "catalog"
-    ]
-    others = {catalog.place: catalog for catalog in declared if catalog.place != target.catalog.place}
-    under = listings.sharing(found.location, target.catalog, own)
-    for catalog in others.values():
-        try:
-            names = listings.sharing(found.location, catalog, None)
-        except NoCatalog:
-            if catalog.address in request.in_use:
-                raise
-            continue  # it is not made yet
-        under += [f"{name} of {catalog.address}" for name in names]
-    return under
+    """Tables of its own catalog and of every other declared one. Raises ``Failure``."""
+    entry = entry_of(target, found.metadata_location)
+    return in_all_catalogs(
+        target.catalog,
+        request.declared,
+        request.in_use,
+        lambda catalog, own: listings.sharing(found.location, catalog, entry if own else None),
+    )
 
 
 def _lost(request: MeasureRequest, found: Figures, catalog: CatalogSpec) -> tuple[str, ...]:

@@ -24,4 +24,5 @@ SNAPSHOT_EXPIRY: Final = Kind(
         "deleted_manifest_lists": "manifest lists deleted",
     },
     complaints=complaints,
+    deletes_shared=True,
 )

@@ -10,7 +10,7 @@ from flareiac_iceberg.maintenance.kinds.snapshot_expiry.measure import ExpiryFig
 from flareiac_iceberg.maintenance.kinds.snapshot_expiry.perform import ExpireSnapshots
 from flareiac_iceberg.maintenance.kinds.snapshot_expiry.reach import Reach, reach
 from flareiac_iceberg.maintenance.kinds.snapshot_expiry.settings import SnapshotExpiry
-from flareiac_iceberg.maintenance.task_builder import Case, no_collection
+from flareiac_iceberg.maintenance.task_builder import Case, entered_twice, no_collection
 
 
 def plan(case: Case, settings: SnapshotExpiry, figures: ExpiryFigures | None) -> MaintenanceTask:
@@ -20,6 +20,9 @@ def plan(case: Case, settings: SnapshotExpiry, figures: ExpiryFigures | None) ->
         return case.idle(
             "the table's property gc.enabled is false", of=of, diagnostics=(no_collection(case.name),)
         )
+    if case.figures.entries or case.figures.entries_unknown:
+        why, complaint = entered_twice(case.name, case.figures)
+        return case.idle(why, of=of, diagnostics=(complaint,))
     assert figures is not None, "an expiry is declared"
     history = figures.history
     if not history.times:

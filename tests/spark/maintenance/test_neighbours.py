@@ -1,0 +1,171 @@
+"""Whatever lies beside a table: what deletes files leaves every table that is alive as it was, or refuses."""
+
+import random
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flareiac.sdk.actions import Revive
+from flareiac.sdk.capabilities import Undroppable
+from flareiac.sdk.maintenance import MeasureRequest, Measuring, TasksRequest
+from flareiac.sdk.results import Applied, NotApplied, Present, Recorded
+from flareiac.sdk.table_tasks import TaskRefusal
+from flareiac_iceberg.maintenance.kinds.orphan_removal.perform import RemoveOrphans, remove_orphans
+from flareiac_iceberg.maintenance.kinds.snapshot_expiry.perform import ExpireSnapshots, expire_snapshots
+from flareiac_iceberg.maintenance.plan import TableMaintainer
+from flareiac_spark.driver import tables
+from flareiac_spark.driver.table_work import MaintainedTable
+from tests.iceberg.lake import Lake
+from tests.spark.maintained import now_ms
+from tests.spark.maintenance.neighbour_worlds import World
+from tests.support.spark_session import spark_session
+
+pytestmark = [
+    pytest.mark.jvm,
+    # SQLAlchemy leaves some connections to the garbage collector.
+    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+_CATALOG = "spark.sql.catalog.lake"
+_TWO_DAYS = 2 * 86_400_000
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory: pytest.TempPathFactory, jars: tuple[Path, ...], java_home: Path) -> Iterator[Any]:
+    with spark_session({}, jars, java_home, tmp_path_factory.mktemp("spark")) as session:
+        yield session
+
+
+class Case:
+    """One operation on the table of a world, by what the program really does."""
+
+    def __init__(self, world: World, spark: Any) -> None:
+        self.world, self.spark, self.lake = world, spark, world.lake
+
+    def run(self) -> str:
+        """What came of it: ``done``, or why it was refused."""
+        match self.world.operation:
+            case "purge":
+                return self._removed()
+            case "drop":
+                return self._dropped_and_back()
+            case kind:
+                return self._maintained(kind)
+
+    def _removed(self) -> str:
+        planned = self.lake.plan("table.t", None)
+        if planned.blockers:
+            return planned.blockers[0].code
+        outcome = self.lake.carry_out("table.t", planned)
+        return outcome.diagnostics[0].code if isinstance(outcome, NotApplied) else "done"
+
+    def _dropped_and_back(self) -> str:
+        outcome = self.lake.carry_out("table.t", self.lake.plan("table.t", None))
+        assert isinstance(outcome, Applied)
+        recorded = Recorded(attributes=outcome.attributes, identity=outcome.identity)
+        driver = self.lake.session.driver("table")
+        assert isinstance(driver, Undroppable)
+        back = driver.revive(self.lake.asking("table.t", Revive(recorded=recorded, then={})))
+        return back.diagnostics[0].code if isinstance(back, NotApplied) else "done"
+
+    def _maintained(self, kind: str) -> str:
+        task = next(each for each in self._tasks(self.lake) if each.name == kind)
+        if task.diagnostics:
+            return str(task.diagnostics[0].code)
+        work = self._work()
+        try:
+            if kind == "orphan_removal":
+                done = remove_orphans(work, RemoveOrphans(older_than_ms=now_ms() - _TWO_DAYS))
+            else:
+                done = expire_snapshots(work, ExpireSnapshots(older_than_ms=now_ms() + 1, retain_last=1))
+        except TaskRefusal as refusal:
+            return refusal.error_class
+        count = done.result.get("orphans", done.result.get("expired_snapshots"))
+        return "done" if count else "nothing"
+
+    def _tasks(self, lake: Lake) -> Any:
+        attributes = lake.canonical("table", "t", self.world.body())
+        there = lake.read("table.t", attributes)
+        assert isinstance(there, Present), there
+        driver = lake.session.driver("table")
+        assert isinstance(driver, Measuring)
+        asked = MeasureRequest(
+            address="table.t",
+            attributes=attributes,
+            identity=there.identity,
+            references=lake.references,
+            declared=lake.references,
+        )
+        request = TasksRequest(
+            address="table.t",
+            attributes=attributes,
+            identity={},
+            figures=driver.measure(asked),
+            references=lake.references,
+            now_ms=now_ms(),
+        )
+        return TableMaintainer().tasks(request)
+
+    def _work(self) -> MaintainedTable:
+        session = self.spark.newSession()
+        settings = {
+            "": "org.apache.iceberg.spark.SparkCatalog",
+            ".type": "jdbc",
+            ".uri": f"jdbc:sqlite:{self.lake.database}",
+            ".jdbc.schema-version": "V1",
+            ".warehouse": f"file://{self.world.root}/lake",
+            ".cache-enabled": "false",
+        }
+        for name, value in settings.items():
+            session.conf.set(f"{_CATALOG}{name}", value)
+        # Catalogs are made of the settings of the session that is active in the thread.
+        session._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(session._jsparkSession)
+        own = ("lake", "n", "t")
+        return MaintainedTable(
+            session=session, identifier=own, table=tables.load(session, own, None), key="k"
+        )
+
+
+def one(seed: int, root: Path, spark: Any) -> str:
+    """Plays a case; fails where anything is lost."""
+    root.mkdir()
+    world = World(root, seed)
+    try:
+        world.build()
+        before = world.alive()
+        outcome = Case(world, spark).run()
+        purged = world.operation == "purge" and outcome == "done"
+        # A copy of it has the catalog's other name of the table: its files stay, and a person chooses.
+        unentered = world.operation == "drop" and outcome == "FII097"
+        lost = world.lost(before, but="n.t" if purged or world.operation == "snapshot_expiry" else "")
+        after = world.alive()
+        gone = before.keys() - after.keys() - ({("lake", "n.t")} if purged or unentered else set())
+        broken = [path for files in after.values() for path, content in files.items() if content == "gone"]
+        wrong = [*lost, *map(str, gone), *broken]
+        assert not wrong, (seed, world.operation, outcome, world.log, wrong)
+        return f"{world.operation}: {outcome}"
+    finally:
+        world.close()
+        shutil.rmtree(root)
+
+
+def play(seeds: range, root: Path, spark: Any) -> Counter[str]:
+    return Counter(one(seed, root / f"w{seed}", spark) for seed in seeds)
+
+
+def test_a_sample_of_neighbours_loses_nothing(spark: Any, tmp_path: Path) -> None:
+    first = random.Random().randrange(1_000_000)
+    outcomes = play(range(first, first + 16), tmp_path, spark)
+    assert sum(outcomes.values()) == 16
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(20))
+def test_two_thousand_neighbours_lose_nothing(spark: Any, tmp_path: Path, block: int) -> None:
+    outcomes = play(range(block * 100, block * 100 + 100), tmp_path, spark)
+    print(sorted(outcomes.items()))
+    assert sum(number for what, number in outcomes.items() if what.endswith(": done")) > 20
