@@ -58,6 +58,7 @@ COLUMN_IN_USE: Final = Code("FII046", "A job still uses the column")
 REQUIRED_COLUMN_NOT_WRITTEN: Final = Code("FII047", "A job does not write a required column")
 FILES_SHARED: Final = Code("FII048", "The files of the table may belong to others")
 FILES_OUTSIDE: Final = Code("FII171", "The table has files outside of its location")
+METADATA_ELSEWHERE: Final = Code("FII170", "Metadata cannot be written where the table wants it")
 FILES_NOT_FOUND: Final = Code("FII049", "Not all files of the table can be found")
 HISTORY_PARTITIONED: Final = Code("FII095", "A column of an earlier partition field cannot be dropped")
 

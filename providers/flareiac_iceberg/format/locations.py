@@ -74,6 +74,14 @@ def _local(location: str) -> str | None:
     return None
 
 
+def is_writable(location: str) -> bool:
+    """Whether a place is one that files are written to: an absolute local one, or a folder of a bucket."""
+    if local_path(location) is not None:
+        return True
+    scheme, _, rest = location.partition("://")
+    return scheme in ("s3", "s3a", "s3n") and bool(rest.partition("/")[2])
+
+
 def absolute_location(text: str, root: Path) -> str | None:
     """A path or ``file:`` URI as an absolute ``file:///`` URI, a place in S3 as it is, or None for another
     scheme or no URI.

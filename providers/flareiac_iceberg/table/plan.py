@@ -50,6 +50,7 @@ from flareiac_iceberg.table.diff import NOTHING, Difference, difference, known_o
 from flareiac_iceberg.table.earlier_layout import rows_of_earlier_layout
 from flareiac_iceberg.table.effects import ANOTHER_TABLE, NO_TABLE, disturbances
 from flareiac_iceberg.table.managed_by import managed_elsewhere, other_manager, taken_over, taking_over
+from flareiac_iceberg.table.metadata_place import unwritable_metadata
 from flareiac_iceberg.table.move import is_elsewhere, move_blockers, move_of
 from flareiac_iceberg.table.observed import (
     ObservedTable,
@@ -185,7 +186,7 @@ def _creation(case: Case) -> Proposal:
         planned=desired,
         changes=created(case.desired),
         steps=(CreateTable().step(),),
-        blockers=(*_uncreatable(case.desired), *_moved(case), *usage_blockers(desired, case.usages)),
+        blockers=(*_uncreatable(case), *_moved(case), *usage_blockers(desired, case.usages)),
         disturbs=ANOTHER_TABLE if again else (),
         drift=("the table was dropped outside of FlareIaC",) if again else (),
         reasons=(_again(request.address),) if again else (),
@@ -201,11 +202,13 @@ def _again(address: str) -> str:
     )
 
 
-def _uncreatable(wanted: TableDefinition) -> tuple[Blocker, ...]:
+def _uncreatable(case: Case) -> tuple[Blocker, ...]:
+    wanted = case.desired
+    elsewhere = unwritable_metadata(wanted, wanted.properties or {}, (), case.request.references)
     changes = tuple(branches.changes(wanted, TableSpec(), TableSpec(), {}, frozenset()))
     nameless = tuple(branches.refusals(wanted, TableSpec(), changes, _declared_snapshots(wanted), empty=True))
     if wanted.columns:
-        return nameless
+        return (*nameless, *elsewhere)
     unmade = blocker(
         codes.NO_COLUMNS_TO_CREATE,
         "The table does not exist, and without column blocks FlareIaC does not manage the schema of a "
@@ -229,7 +232,7 @@ def _replacement(case: Case, observed: ObservedTable) -> Proposal:
         changes=created(case.desired),
         steps=(_dropping("drop"), CreateTable().step()),
         blockers=(
-            *_uncreatable(case.desired),
+            *_uncreatable(case),
             *_moved(case),
             *in_another_copy(case.request, case.desired.catalog, observed),
             *managed_elsewhere(case.request, case.desired, observed),
@@ -303,6 +306,8 @@ def _blockers(case: Case, observed: ObservedTable, found: Difference) -> tuple[B
     """All that stands in the way of an update or of adopting the table."""
     request, desired, usages = case.request, case.desired, case.usages
     foreign = case.recorded is None and not request.importing and not other_manager(request, observed)
+    there, catalogs = found.observed.properties or {}, request.references
+    writes = found.changes or case.recorded is None
     elsewhere = moved_location(desired.location, found.observed.location, request.project.root)
     return (
         *((_foreign(case, observed),) if foreign else ()),
@@ -319,6 +324,7 @@ def _blockers(case: Case, observed: ObservedTable, found: Difference) -> tuple[B
             empty=observed.identity.snapshot_id is None,
         ),
         *branches.still_written(found.changes, usages),
+        *(unwritable_metadata(desired, there, found.changes, catalogs) if writes else ()),
         *usage_blockers(request.desired or {}, usages),
         *((elsewhere,) if elsewhere is not None else ()),
     )

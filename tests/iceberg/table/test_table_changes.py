@@ -493,3 +493,20 @@ def test_names_that_are_declared_or_no_names_are_left_alone(mapped: Lake, text: 
     mapped.apply("table.t", wider)
     assert mapped.table("n.t").properties[MAPPING] == text
     assert mapped.plan("table.t", wider).action is Action.NO_OP
+
+
+@pytest.mark.parametrize("place", ["gs://bucket/x", "rel/x", "s3://bucket"])
+def test_a_place_where_no_metadata_can_be_written_is_refused_before_the_apply(lake: Lake, place: str) -> None:
+    """Also where another program has set it, and the table is to be adopted or changed."""
+    own = {"properties": {"write.metadata.path": place}}
+    assert [item.code for item in lake.plan("table.orders", orders(**own)).blockers] == ["FII170"]
+    lake.apply("table.orders", ORDERS)
+    [found] = lake.plan("table.orders", orders(**own)).blockers
+    assert f'write.metadata.path of the table is "{place}"' in found.why
+    location = Path(lake.table("sales.orders").metadata_location.removeprefix("file://"))
+    metadata = json.loads(location.read_text(encoding="utf-8"))
+    metadata["properties"]["write.metadata.path"] = place
+    location.write_text(json.dumps(metadata), encoding="utf-8")
+    del lake.state["table.orders"]
+    known = {"importing": True, "import_id": "lake.sales.orders"}
+    assert [item.code for item in lake.plan("table.orders", ORDERS, **known).blockers] == ["FII170"]
