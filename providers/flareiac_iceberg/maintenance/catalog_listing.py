@@ -21,6 +21,7 @@ from flareiac_iceberg.format.locations import comparable, places_in
 
 Entry: TypeAlias = tuple[tuple[str, ...], str]
 """The names of a catalog, a namespace and a table, and the table's metadata file."""
+_UUID: Final = "table-uuid"
 _AT_ONCE: Final = 16
 
 
@@ -141,8 +142,9 @@ def _uuid_in(metadata: Data) -> str | None:
     """In lower case; an empty one where the table is gone, None where it has none."""
     if metadata is None:
         return ""
-    found = metadata.get("table-uuid") if isinstance(metadata, dict) else None
-    return None if found is None else str(found).lower()
+    if not isinstance(metadata, dict) or _UUID not in metadata:
+        return None
+    return str(metadata[_UUID]).lower()
 
 
 def _shown(entry: Entry, catalog: CatalogSpec) -> str:

@@ -208,7 +208,7 @@ class TableDriver:
                 files = files_of(target, *there)
             with suppress(Failure, OSError):
                 copies = copies_of(there.uuid, there.location, there.metadata, target.catalog)
-        location = str(there.metadata["location"])
+        location = there.read()[1].location or ""
         return Doomed(
             files=len(files),
             outside=outside_of(location, files, self._project.resolve),

@@ -15,6 +15,7 @@ from flareiac_iceberg.catalogs.file_access import delete_file
 from flareiac_iceberg.catalogs.target import Target
 from flareiac_iceberg.format.manifests import Manifest, read_entries, read_list
 from flareiac_iceberg.maintenance.read import reader_of
+from flareiac_iceberg.table.purge_check import log_of
 
 _AT_ONCE: Final = 8
 
@@ -45,7 +46,7 @@ def files_of(target: Target, location: str, metadata: Attributes) -> tuple[str, 
             known = failure.diagnostics[0]
             raise Failure(_unlisted(target, known.line.partition(". ")[0])) from failure
     figures = [item for name in ("statistics", "partition-statistics") for item in metadata.get(name) or ()]
-    older = [item["metadata-file"] for item in metadata.get("metadata-log") or ()]
+    older = log_of(metadata)
     found = [
         *sorted(data),
         *manifests,

@@ -14,6 +14,7 @@ from flareiac_iceberg.catalogs.base import CatalogSpec
 from flareiac_iceberg.catalogs.file_access import names_in
 from flareiac_iceberg.catalogs.metadata_files import load
 from flareiac_iceberg.format.locations import comparable
+from flareiac_iceberg.format.metadata import TableFile
 
 PURGES: Final = ("purge", "purge_everywhere")
 """Values of ``on_destroy`` that delete files."""
@@ -62,21 +63,22 @@ def copies_of(uuid: str, location: str, metadata: Attributes, catalog: CatalogSp
 
 def _history(uuid: str, metadata: Attributes, catalog: CatalogSpec) -> list[str]:
     """All metadata files before this one, as far back as files tell."""
-    chain = _log(metadata)
+    chain = log_of(metadata)
     while chain:
         try:
-            before = load(chain[0], catalog)
+            before = TableFile(chain[0], load(chain[0], catalog))
         except Failure:
             break
         known = set(chain)
-        older = [file for file in _log(before) if file not in known]
-        if not older or str(before["table-uuid"]).lower() != uuid.lower():
+        older = [file for file in log_of(before.metadata) if file not in known]
+        if not older or before.uuid.lower() != uuid.lower():
             break
         chain = [*older, *chain]
     return chain
 
 
-def _log(metadata: Attributes) -> list[str]:
+def log_of(metadata: Attributes) -> list[str]:
+    """The metadata files that came before, oldest first."""
     return [str(entry["metadata-file"]) for entry in metadata.get("metadata-log") or ()]
 
 
@@ -88,6 +90,6 @@ def _name(location: str) -> str:
 def _uuid_of(file: str, catalog: CatalogSpec) -> str:
     """In lower case; empty where the file is torn or gone, so that no one reads a table from it."""
     try:
-        return str(load(file, catalog)["table-uuid"]).lower()
+        return TableFile(file, load(file, catalog)).uuid.lower()
     except (Failure, KeyError):
         return ""
