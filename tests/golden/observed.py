@@ -416,7 +416,7 @@ def _offset(kind: str, at: int) -> SourceOnDisk:
 def _table(attributes: Attributes) -> Attributes:
     """What a catalog answers about a table whose columns were added in their order."""
     return {
-        "uuid": "u-1",
+        "uuid": f"u-{attributes['name']}",
         "location": f"/warehouse/{attributes['name']}",
         "metadata_location": "/warehouse/t/metadata/1.json",
         "snapshot_id": 1,

@@ -32,6 +32,7 @@ class Listings:
         self._lock = threading.Lock()
         self._resolve = resolve
         self._entries: dict[str, Mapping[tuple[str, ...], Registered] | Failure] = {}
+        self._folders: dict[str, dict[str, list[tuple[tuple[str, ...], Registered]]]] = {}
         self._known: dict[str, LocationIndex[Entry] | Failure] = {}
         self._places: dict[str, tuple[str, ...]] = {}
 
@@ -40,6 +41,7 @@ class Listings:
         with self._lock:
             self._known = {}
             self._entries = {}
+            self._folders = {}
 
     def sharing(self, location: str, catalog: CatalogSpec, own: Entry | None) -> list[str]:
         """The names of the other tables with files where a location is; ``own``: the table itself, if it is
@@ -57,20 +59,26 @@ class Listings:
         ``own``. Only entries with their metadata in the same folder are opened. Raises ``Failure``.
         """
         with self._lock:
-            there = self._registered(catalog)
-        folder = self._resolve(comparable(metadata.rpartition("/")[0]))
-        beside = [
-            (names, item)
-            for names, item in there.items()
-            if item.metadata
-            and not _is_same((names, item.metadata), own, there)
-            and self._resolve(comparable(item.metadata.rpartition("/")[0])) == folder
-        ]
+            there, beside = self._registered(catalog), self._beside(metadata, catalog)
         return sorted(
             _shown((names, item.metadata), catalog)
             for names, item in beside
-            if _uuid_in(_metadata_of(item, catalog)) in (None, uuid.lower())
+            if not _is_same((names, item.metadata), own, there)
+            and _uuid_in(_metadata_of(item, catalog)) in (None, uuid.lower())
         )
+
+    def _beside(self, metadata: str, catalog: CatalogSpec) -> list[tuple[tuple[str, ...], Registered]]:
+        """The entries whose metadata files are in the folder of this one."""
+        folders = self._folders.get(catalog.place)
+        if folders is None:
+            folders = self._folders[catalog.place] = {}
+            for names, item in self._registered(catalog).items():
+                if item.metadata:
+                    folders.setdefault(self._folder(item.metadata), []).append((names, item))
+        return folders.get(self._folder(metadata), [])
+
+    def _folder(self, metadata: str) -> str:
+        return self._resolve(comparable(metadata.rpartition("/")[0]))
 
     def _sharing(self, location: str, catalog: CatalogSpec) -> list[Entry]:
         with self._lock:

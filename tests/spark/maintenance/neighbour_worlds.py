@@ -124,10 +124,14 @@ class World:
         self.age()
 
     def body(self) -> dict[str, Any]:
-        mode = {"purge": "purge", "drop": "drop"}.get(self.operation, "retain")
-        if mode == "purge" and self.seed % 5 == 0:
-            mode = "purge_everywhere"
-        return BODY | {"on_destroy": mode, "orphan_removal": {}, "snapshot_expiry": {}}
+        return BODY | {"on_destroy": self.mode, "orphan_removal": {}, "snapshot_expiry": {}}
+
+    @property
+    def mode(self) -> str:
+        """Of ``on_destroy``; ``purge_everywhere`` is a person's word against copies that nothing declares."""
+        if self.operation == "purge":
+            return "purge_everywhere" if self.seed % 5 == 0 else "purge"
+        return "drop" if self.operation == "drop" else "retain"
 
     def spelled(self, place: Path) -> str:
         """One of the spellings of a local place."""
@@ -204,7 +208,7 @@ class World:
     def register_twin(self) -> None:
         """Of a copy in an undeclared catalog, a purge sees what it has committed, an expiry nothing."""
         places = ["lake", "other"]
-        if self.operation != "snapshot_expiry":
+        if self.operation != "snapshot_expiry" and self.mode != "purge_everywhere":
             places += ["hidden", "hidden", "hidden"]
         place, name = self.rng.choice(places), f"n.twin{next(self.numbers)}"
         files = [self.table().metadata_location]
