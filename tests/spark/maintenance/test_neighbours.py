@@ -1,6 +1,5 @@
 """Whatever lies beside a table: what deletes files leaves every table that is alive as it was, or refuses."""
 
-import random
 import shutil
 from collections import Counter
 from collections.abc import Iterator
@@ -158,9 +157,8 @@ def play(seeds: range, root: Path, spark: Any) -> Counter[str]:
 
 
 def test_a_sample_of_neighbours_loses_nothing(spark: Any, tmp_path: Path) -> None:
-    first = random.Random().randrange(1_000_000)
-    outcomes = play(range(first, first + 16), tmp_path, spark)
-    assert sum(outcomes.values()) == 16
+    outcomes = play(range(2_000, 2_012), tmp_path, spark)
+    assert sum(outcomes.values()) == 12
 
 
 @pytest.mark.slow
