@@ -207,9 +207,10 @@ def _scope(evaluation: _Evaluation) -> Scope:
             case "local":
                 return _values_of("local", module.locals, evaluation.locals)
             case "path":
-                return object_value({"root": string("."), "module": string("."), "cwd": string(os.getcwd())})  # noqa: PTH109  # as text
+                places = {"root": ".", "module": ".", "cwd": os.getcwd()}  # noqa: PTH109  # as text
+                return lazy_object({key: string(text) for key, text in places.items()}, name)
             case "flareiac":
-                return object_value({"workspace": string(evaluation.project.workspace)})
+                return lazy_object({"workspace": string(evaluation.project.workspace)}, name)
             case "data":
                 kinds = [item.removeprefix("data.") for item in evaluation.registry.types if "." in item]
                 return lazy_object(

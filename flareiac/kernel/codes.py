@@ -188,6 +188,7 @@ INVALID_ITERATION: Final = Code("FIL109", "A for expression cannot iterate over 
 DUPLICATE_KEY: Final = Code("FIL110", "Duplicate object key")
 INVALID_TEMPLATE_VALUE: Final = Code("FIL111", "A template has no text for this value")
 TEXT_TOO_LONG: Final = Code("FIL112", "The text is too long")
+VALUE_TOO_LARGE: Final = Code("FIL113", "The value is too large")
 UNKNOWN_FUNCTION: Final = Code("FIL120", "Unknown function")
 WRONG_ARGUMENT_COUNT: Final = Code("FIL121", "Wrong number of arguments")
 NOTHING_TO_TRY: Final = Code("FIL122", "No argument of try() could be evaluated")

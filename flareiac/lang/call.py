@@ -2,21 +2,45 @@
 something does not fit.
 """
 
+from collections.abc import Mapping
 from typing import Final, NamedTuple, Protocol
 
 from flareiac.kernel import codes
 from flareiac.kernel.codes import Code
 from flareiac.kernel.data import UNKNOWN
-from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
+from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, did_you_mean
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.lang.conversion import ConversionError, convert
-from flareiac.lang.functions.signature import LONGEST_TEXT, MOST_ELEMENTS, Builtin, FunctionError, Parameter
+from flareiac.lang.functions.signature import Builtin, FunctionError, LimitError, Parameter, within_limit
 from flareiac.lang.scope import Scope
 from flareiac.lang.syntax import Call, Expression, Node
 from flareiac.lang.values import Symbols, Value, boolean, contains_sensitive, unknown, unmark
 
+ALWAYS: Final = frozenset(
+    item.id
+    for item in (
+        codes.UNKNOWN_SYMBOL,
+        codes.UNKNOWN_FUNCTION,
+        codes.TOO_DEEP,
+        codes.TEXT_TOO_LONG,
+        codes.VALUE_TOO_LARGE,
+    )
+)
+"""Complaints that no value decides: they count wherever they stand, also inside of ``try`` and in the result
+of a conditional that is not taken.
+"""
 _ATTEMPTS: Final = ("try", "can")
 """Functions that take expressions, not values: errors in these are what they are about."""
+
+
+_LISTED: Final = """
+base64gunzip base64gzip bcrypt cidrcontains cidrhost cidrnetmask cidrsubnet cidrsubnets convert csvdecode
+ephemeralasnull filebase64 filebase64sha256 filebase64sha512 filemd5 fileset filesha1 filesha256 filesha512
+formatdate list map plantimestamp rsadecrypt templatefile templatestring textdecodebase64 textencodebase64
+timeadd timecmp timestamp urldecode uuid uuidv5 yamldecode yamlencode
+"""
+_OF_TERRAFORM: Final = frozenset(_LISTED.split())
+"""Functions of Terraform and OpenTofu; one that is a function here, too, is not looked for among these."""
 
 
 class Evaluating(Protocol):
@@ -30,6 +54,10 @@ class Evaluating(Protocol):
 
     def fail(self, node: Node, code: Code, detail: str, context: Node | None = None) -> Value: ...
 
+    def check_names(self, node: Node) -> None: ...
+
+    def is_certain(self, complaint: Diagnostic) -> bool: ...
+
 
 def call_function(evaluator: Evaluating, expr: Call) -> Value:
     """The value of a call."""
@@ -38,10 +66,21 @@ def call_function(evaluator: Evaluating, expr: Call) -> Value:
         return _attempt(evaluator, expr, name)
     function = evaluator.scope.functions.get(name)
     if function is None:
-        hint = did_you_mean(expr.name, [*evaluator.scope.functions, *_ATTEMPTS])
-        return evaluator.fail(expr, codes.UNKNOWN_FUNCTION, f'There is no function "{expr.name}".{hint}')
+        return evaluator.fail(expr, codes.UNKNOWN_FUNCTION, no_function(expr.name, evaluator.scope))
     arguments = _arguments(evaluator, expr)
     return unknown() if arguments is None else _Invocation(evaluator, expr, function).value(arguments)
+
+
+def is_function(name: str, scope: Scope) -> bool:
+    name = name.removeprefix("core::")
+    return name in _ATTEMPTS or name in scope.functions
+
+
+def no_function(name: str, scope: Scope) -> str:
+    """What is said of a function that is not there."""
+    if name.removeprefix("core::") in _OF_TERRAFORM:
+        return f'Terraform\'s function "{name}" is not supported yet.'
+    return f'There is no function "{name}".{did_you_mean(name, [*scope.functions, *_ATTEMPTS])}'
 
 
 def _attempt(evaluator: Evaluating, expr: Call, name: str) -> Value:
@@ -53,7 +92,11 @@ def _attempt(evaluator: Evaluating, expr: Call, name: str) -> Value:
         return evaluator.fail(expr, codes.WRONG_ARGUMENT_COUNT, f"{name}() takes {count}.")
     trouble: list[str] = []
     for argument in expr.arguments:
+        evaluator.check_names(argument)
+    for argument in expr.arguments:
         value, diagnostics = evaluator.silently(argument)
+        if any(map(evaluator.is_certain, diagnostics)):
+            return unknown()
         good = not diagnostics.has_errors
         if name == "can":
             return boolean(good).with_sensitive(good and contains_sensitive(value))
@@ -120,6 +163,9 @@ class _Invocation:
         except ArithmeticError:
             detail = f"{self.function.name}(): The result is too large for a number."
             return self.evaluator.fail(self.expr, codes.FUNCTION_FAILED, detail)
+        except LimitError as error:
+            detail = f"{self.function.name}(): {error.message[:1].upper()}{error.message[1:]}."
+            return self.evaluator.fail(self.expr, codes.VALUE_TOO_LARGE, detail)
         except (FunctionError, ConversionError) as error:
             at = getattr(error, "argument", None)
             node = nodes[at] if at is not None and at < len(nodes) else self.expr
@@ -156,9 +202,9 @@ def _whole(value: Value) -> Value:
 
 
 def _bounded(result: Value) -> Value:
-    """The result, where it is not too large to go on with. Raises ``FunctionError``."""
-    if isinstance(result.raw, str) and len(result.raw) > LONGEST_TEXT:
-        raise FunctionError(f"the result has more than {LONGEST_TEXT:,} characters")
-    if isinstance(result.raw, tuple) and len(result.raw) > MOST_ELEMENTS:
-        raise FunctionError(f"the result has more than {MOST_ELEMENTS:,} elements")
+    """The result, where it is not too large to go on with. Raises ``LimitError``."""
+    if isinstance(result.raw, str):
+        within_limit(len(result.raw))
+    elif isinstance(result.raw, tuple | Mapping):
+        within_limit(result.weight, "parts")
     return result

@@ -217,13 +217,15 @@ def _elements(value: Value, wanted: ListType | SetType | MapType) -> tuple[tuple
     element = wanted.element
     if not _leaves_open(element):
         return _inside(value, repeat(element)), element
-    items = value.raw if isinstance(element, AnyType) else _inside(value, repeat(element))
-    parts = items.values() if isinstance(items, Mapping) else items
-    typed = [item for item in parts if item.raw is not None or not _leaves_open(item.type)]
+    if not value.raw:
+        own = getattr(value.type, "element", ANY)
+        return (), own if isinstance(element, AnyType) else element
+    parts = dict(zip((step for step, _ in value.parts), _inside(value, repeat(element)), strict=True))
+    typed = [item for item in parts.values() if item.raw is not None or not _leaves_open(item.type)]
     common = unify([item.type for item in typed])
     if common is None:
         raise ConversionError(f"all elements of {named(wanted)} must have the same type")
-    converted = _inside(value, repeat(element if isinstance(common, AnyType) else common))
+    converted = tuple(_at(step, item, common) for step, item in parts.items())
     return converted, unify([item.type for item in converted]) or ANY
 
 

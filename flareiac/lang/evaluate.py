@@ -11,7 +11,7 @@ from typing import Any, Final
 from flareiac.kernel import codes
 from flareiac.kernel.codes import Code
 from flareiac.kernel.data import UNKNOWN
-from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
+from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, did_you_mean
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.types import (
     ANY,
@@ -28,9 +28,8 @@ from flareiac.kernel.types import (
     Type,
 )
 from flareiac.lang import operators
-from flareiac.lang.call import call_function
+from flareiac.lang.call import ALWAYS, call_function, is_function, no_function
 from flareiac.lang.conversion import ConversionError, convert, named, unify
-from flareiac.lang.functions.signature import LONGEST_TEXT
 from flareiac.lang.operators import OperatorError
 from flareiac.lang.references import references
 from flareiac.lang.scope import Scope
@@ -58,8 +57,11 @@ from flareiac.lang.syntax import (
     TupleConstructor,
     Unary,
     Variable,
+    children,
 )
 from flareiac.lang.values import (
+    LONGEST_TEXT,
+    MOST_ELEMENTS,
     NamedValues,
     Resource,
     Symbols,
@@ -132,19 +134,52 @@ class Evaluator:
     it) without a mark of their own, so that no complaint may show a value.
     """
 
-    def __init__(self, scope: Scope, diagnostics: Diagnostics, *, hidden: bool = False) -> None:
+    def __init__(
+        self, scope: Scope, diagnostics: Diagnostics, *, hidden: bool = False, steps: "_Steps | None" = None
+    ) -> None:
         self.scope, self.diagnostics, self.hidden = scope, diagnostics, hidden
+        self.steps = steps or _Steps()
 
     def value(self, expr: Expression) -> Value:
         return _METHODS[type(expr)](self, expr)
 
     def within(self, variables: Mapping[str, Value], *, hidden: bool) -> "Evaluator":
-        return Evaluator(self.scope.child(variables), self.diagnostics, hidden=hidden or self.hidden)
+        return Evaluator(
+            self.scope.child(variables), self.diagnostics, hidden=hidden or self.hidden, steps=self.steps
+        )
 
     def silently(self, expr: Expression) -> tuple[Value, Diagnostics]:
-        """The value, and the complaints that were not handed on."""
+        """The value, and the complaints, of which those alone are handed on that no value decides."""
         scratch = Diagnostics()
-        return Evaluator(self.scope, scratch, hidden=self.hidden).value(expr), scratch
+        value = Evaluator(self.scope, scratch, hidden=self.hidden, steps=self.steps).value(expr)
+        self.diagnostics.extend(item for item in scratch if self.is_certain(item))
+        return value, scratch
+
+    def is_certain(self, complaint: Diagnostic) -> bool:
+        """Whether no value decides whether a complaint counts."""
+        return complaint.code in ALWAYS or complaint in self.steps.certain
+
+    def check_names(self, node: Node) -> None:
+        """Complains about the functions and root symbols that a node names and that are not there, although
+        it may never be evaluated.
+        """
+        for traversal in references(node):
+            if self.scope.lookup(traversal.root) is None:
+                start, name = traversal.start, traversal.root
+                self.no_symbol(Variable(traversal.origin, start, start + len(name), name=name), name)
+        for call in _calls(node):
+            if not is_function(call.name, self.scope):
+                self.fail(call, codes.UNKNOWN_FUNCTION, no_function(call.name, self.scope))
+
+    def bounded(self, value: Value, node: Node) -> Value:
+        """The value, where it is not too large to go on with."""
+        if value.weight <= MOST_ELEMENTS:
+            return value
+        detail = (
+            f"A value has up to {MOST_ELEMENTS:,} parts, and those that it holds several times count each "
+            "time. Use a part of it."
+        )
+        return self.fail(node, codes.VALUE_TOO_LARGE, detail)
 
     def fail(self, node: Node, code: Code, detail: str, context: Node | None = None) -> Value:
         """Complains, with the values of the references involved."""
@@ -154,7 +189,8 @@ class Evaluator:
             _HIDDEN if hidden else detail,
             subject=node.span,
             context=context.span if context is not None else None,
-            values=() if self.hidden else self.values_of(context or node),
+            # Nothing goes through what is too large, not even to show the beginning of it
+            values=() if self.hidden or code == codes.VALUE_TOO_LARGE else self.values_of(context or node),
         )
         return unknown()
 
@@ -188,17 +224,18 @@ class Evaluator:
 
     def variable(self, expr: Variable) -> Value:
         found = self.scope.lookup(expr.name)
-        if found is not None:
-            return found
+        return self.no_symbol(expr, expr.name) if found is None else found
+
+    def no_symbol(self, node: Node, name: str) -> Value:
         known = list(self.scope.roots())
-        hint = did_you_mean(expr.name, known)
+        hint = did_you_mean(name, known)
         detail = hint.strip() or (
             f"Known here: {', '.join(sorted(known))}." if known else "Nothing can be referred to here."
         )
         return self.fail(
-            expr,
+            node,
             codes.UNKNOWN_SYMBOL,
-            f'There is no "{expr.name}" here. {detail} A text is written in double quotes.',
+            f'There is no "{name}" here. {detail} A text is written in double quotes.',
         )
 
     def attribute(self, expr: GetAttribute) -> Value:
@@ -212,7 +249,7 @@ class Evaluator:
             case _ if source.raw is UNKNOWN:
                 return self.unknown_attribute(source, name, expr)
             case Resource(owner, _, members) | Symbols(owner, members):
-                found = self.member(members, name, owner, expr)
+                found = self.member(members, name, owner, expr, static=isinstance(source.raw, Symbols))
             case Mapping() as members:
                 owner = "this map" if isinstance(source.type, MapType) else "this object"
                 found = self.member(members, name, owner, expr, hidden=source.sensitive)
@@ -241,7 +278,14 @@ class Evaluator:
                 )
 
     def member(
-        self, members: Mapping[str, Value], name: str, owner: str, expr: Node, *, hidden: bool = False
+        self,
+        members: Mapping[str, Value],
+        name: str,
+        owner: str,
+        expr: Node,
+        *,
+        hidden: bool = False,
+        static: bool = False,
     ) -> Value:
         try:
             return members[name]
@@ -252,7 +296,10 @@ class Evaluator:
         hint = did_you_mean(name, known)
         if not hint and known:
             hint = f" It has {', '.join(map(str, known[:12]))}{', ...' if len(known) > 12 else ''}."
-        return self.fail(expr, codes.UNSUPPORTED_ATTRIBUTE, f'{_capital(owner)} has no "{name}".{hint}')
+        failed = self.fail(expr, codes.UNSUPPORTED_ATTRIBUTE, f'{_capital(owner)} has no "{name}".{hint}')
+        if static:
+            self.steps.certain.update(self.diagnostics.items[-1:])
+        return failed
 
     def index(self, expr: Index) -> Value:
         source = self.value(expr.source)
@@ -325,7 +372,8 @@ class Evaluator:
         if source.raw is UNKNOWN:
             return unknown(sensitive=source.sensitive)
         items = source.raw if isinstance(source.raw, tuple) else (replace(source, sensitive=False),)
-        inside = Evaluator(self.scope, self.diagnostics, hidden=self.hidden or source.sensitive)
+        hidden = self.hidden or source.sensitive
+        inside = Evaluator(self.scope, self.diagnostics, hidden=hidden, steps=self.steps)
         results = tuple(inside.after_splat(item, steps, expr) for item in items)
         types = [item.type for item in results] or [ANY if steps or element is None else element]
         if element is not None and types.count(types[0]) == len(types):
@@ -359,6 +407,7 @@ class Evaluator:
         try:
             if expr.operator in {"&&", "||"}:
                 left = self.value(expr.left)
+                self.check_names(expr.right)
                 return operators.logical(expr.operator, left, lambda: self.right_side(left, expr.right))
             return operators.binary(expr.operator, self.value(expr.left), self.value(expr.right))
         except OperatorError as error:
@@ -381,6 +430,9 @@ class Evaluator:
         otherwise, otherwise_trouble = self.silently(expr.otherwise)
         if condition.raw is not UNKNOWN:
             self.diagnostics.extend(then_trouble if condition.raw else otherwise_trouble)
+        # What could not be evaluated is of any type
+        then = unknown() if then_trouble.has_errors else then
+        otherwise = unknown() if otherwise_trouble.has_errors else otherwise
         wanted = self.branch_type(then, otherwise, expr)
         if wanted is None:
             return unknown()
@@ -417,7 +469,7 @@ class Evaluator:
     # Collections
 
     def tuple_constructor(self, expr: TupleConstructor) -> Value:
-        return tuple_value([self.value(item) for item in expr.items])
+        return self.bounded(tuple_value([self.value(item) for item in expr.items]), expr)
 
     def object_constructor(self, expr: ObjectConstructor) -> Value:
         out: list[tuple[str, Value]] = []
@@ -432,7 +484,7 @@ class Evaluator:
                 out.append((name, value))
         if not is_known:
             return unknown(sensitive=marked)
-        return object_value(united(out)).with_sensitive(marked)
+        return self.bounded(object_value(united(out)).with_sensitive(marked), expr)
 
     def key(self, key: Value, node: Node, context: Node) -> str | None:
         """The text of a key; None where it is unknown or wrong (and reported)."""
@@ -450,6 +502,16 @@ class Evaluator:
                 what = "and this is null" if source.raw is None else f"not {named(source.type)}"
                 detail = f"A for expression needs a list, set, map or object, {what}."
                 self.fail(expr.collection, codes.INVALID_ITERATION, detail, expr)
+            return source.sensitive, None
+        count = _length(source)
+        if not count:
+            self.check_names(expr)
+        self.steps.taken += count
+        if self.steps.taken > MOST_ELEMENTS:
+            detail = f"The loops of one expression go through up to {MOST_ELEMENTS:,} elements in all."
+            if not self.steps.refused:
+                self.fail(expr, codes.VALUE_TOO_LARGE, detail)
+            self.steps.refused = True
             return source.sensitive, None
         return source.sensitive, (
             self.within(
@@ -475,7 +537,7 @@ class Evaluator:
                 return unknown(sensitive=marked)
             if kept.raw:
                 out.append(inside.value(expr.result))
-        return tuple_value(out).with_sensitive(marked)
+        return self.bounded(tuple_value(out).with_sensitive(marked), expr)
 
     def for_object(self, expr: ForObject) -> Value:
         marked, iterations = self.iterations(expr)
@@ -508,7 +570,7 @@ class Evaluator:
         if not is_known:
             return unknown(sensitive=marked)
         result = {name: tuple_value(values) if expr.group else values[0] for name, values in groups.items()}
-        return object_value(result).with_sensitive(marked)
+        return self.bounded(object_value(result).with_sensitive(marked), expr)
 
     # Templates
 
@@ -553,7 +615,10 @@ class Evaluator:
         condition = self.condition(part.condition, part)
         if condition.raw is UNKNOWN:
             return unknown(STRING, sensitive=condition.sensitive)
-        chosen = part.then if condition.raw else part.otherwise
+        chosen, other = (part.then, part.otherwise) if condition.raw else (part.otherwise, part.then)
+        for item in other:
+            if isinstance(item, Node):
+                self.check_names(item)
         return self.joined(chosen, part).with_sensitive(condition.sensitive)
 
     def template_for(self, part: TemplateFor) -> Value:
@@ -581,6 +646,37 @@ _METHODS: Final[dict[type, Callable[[Evaluator, Any], Value]]] = {
     Template: Evaluator.template,
     Call: call_function,
 }
+
+
+class _Steps:
+    """How many elements the loops of an expression have gone through, and the complaints about names that
+    are not there.
+    """
+
+    __slots__ = ("certain", "refused", "taken")
+
+    def __init__(self) -> None:
+        self.taken, self.refused = 0, False
+        self.certain: set[Diagnostic] = set()
+
+
+def _length(source: Value) -> int:
+    """The number of elements that ``pairs`` goes through."""
+    match source.raw:
+        case Symbols(_, members) | Resource(_, _, members):
+            return len(members)
+        case parts:
+            return len(parts)
+
+
+def _calls(node: Node) -> Iterator[Call]:
+    """Every call inside a node."""
+    waiting = [node]
+    while waiting:
+        found = waiting.pop()
+        if isinstance(found, Call):
+            yield found
+        waiting.extend(children(found))
 
 
 def _quiet_step(value: Value | None, step: str | int | None) -> Value | None:

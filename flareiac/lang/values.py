@@ -1,7 +1,7 @@
 """Values of the language, after cty: typed, immutable, with null, unknown and the sensitive mark."""
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from decimal import ROUND_FLOOR, Context, Decimal
 from itertools import islice
@@ -56,8 +56,29 @@ class Resource:
     attributes: Mapping[str, "Value"]
 
 
+LONGEST_TEXT: Final = 16 * 1024 * 1024
+"""Characters of one text."""
+
+MOST_ELEMENTS: Final = 1_000_000
+"""Parts of one value, counted as often as they occur, and steps of all loops of an expression. A value that
+doubles in each of a few steps must not fill the memory, and a part that it holds twice is small only until
+something goes through it.
+"""
+
+_CHARACTERS_OF_A_PART: Final = 64
+"""So many characters of a text weigh as much as one part more."""
+
+
+class _Weighed:
+    """Holds what ``Value.weight`` counted once."""
+
+    __slots__ = ("_weight",)
+
+    _weight: int
+
+
 @dataclass(frozen=True, slots=True)
-class Value:
+class Value(_Weighed):
     """A value. ``raw`` is None for null and UNKNOWN for unknown; lists, sets and tuples hold a tuple, maps
     and objects a mapping.
 
@@ -67,6 +88,18 @@ class Value:
     type: Type
     raw: Any
     sensitive: bool = False
+
+    @property
+    def weight(self) -> int:
+        """The number of parts at all depths, those that are shared counted each time; long texts count as
+        several.
+        """
+        try:
+            return self._weight
+        except AttributeError:
+            weight = _weigh(self)
+            object.__setattr__(self, "_weight", weight)
+            return weight
 
     @property
     def is_null(self) -> bool:
@@ -97,6 +130,41 @@ class Value:
     def with_sensitive(self, sensitive: bool = True) -> "Value":
         """The same value, marked as well if asked to."""
         return replace(self, sensitive=True) if sensitive and not self.sensitive else self
+
+
+def _weigh(value: Value) -> int:
+    match value.raw:
+        case str() as text:
+            return 1 + len(text) // _CHARACTERS_OF_A_PART
+        case tuple() as items if items:
+            return 1 + sum(_weights(items))
+        case Mapping() as members if members:
+            names = sum(map(len, members)) // _CHARACTERS_OF_A_PART
+            return 1 + names + sum(_weights(members.values()))
+        case bool() | Decimal() | Resource() | Symbols():
+            return 1
+        case _:  # what holds nothing may still be of a type that grew
+            return _weight_of_type(value.type, {})
+
+
+def _weights(items: Iterable[Value]) -> Iterator[int]:
+    return (item.weight for item in items)
+
+
+def _weight_of_type(type: Type, known: dict[int, int]) -> int:  # noqa: A002 - the field's word
+    """As ``Value.weight``, of a type. ``known``: the weights of types by ``id``."""
+    if id(type) not in known:
+        match type:
+            case ListType(element) | SetType(element) | MapType(element):
+                inner: Iterable[Type] = (element,)
+            case TupleType(elements):
+                inner = elements
+            case ObjectType(attributes):
+                inner = attributes.values()
+            case _:
+                inner = ()
+        known[id(type)] = 1 + sum(_weight_of_type(item, known) for item in inner)
+    return known[id(type)]
 
 
 def string(text: str) -> Value:

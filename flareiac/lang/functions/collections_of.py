@@ -7,7 +7,7 @@ from functools import reduce
 from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING, ListType, MapType, SetType
 from flareiac.lang.conversion import convert, named, unify
 from flareiac.lang.functions.define import function, takes
-from flareiac.lang.functions.signature import FunctionError
+from flareiac.lang.functions.signature import FunctionError, within_limit
 from flareiac.lang.values import (
     NUMBERS,
     Value,
@@ -16,7 +16,6 @@ from flareiac.lang.values import (
     list_value,
     map_value,
     object_value,
-    same,
     string,
     tuple_value,
     united,
@@ -84,7 +83,9 @@ def _compact(items: Value) -> Value:
 def _concat(*lists: Value) -> Value:
     if not lists:
         raise FunctionError("at least one list is needed")
-    items = [item for at, each in enumerate(lists) for item in ordered(each, at)]
+    given = [ordered(each, at) for at, each in enumerate(lists)]
+    within_limit(sum(map(len, given)), "elements")
+    items = [item for each in given for item in each]
     if all(isinstance(each.type, ListType) for each in lists):
         element = unify([each.type.element for each in lists if isinstance(each.type, ListType)])
         if element is not None:
@@ -101,6 +102,8 @@ def _distinct(items: Value) -> Value:
 
 def _flatten(items: Value) -> Value:
     out: list[Value] = []
+
+    within_limit(items.weight, "elements")
 
     def walk(value: Value, marked: bool) -> None:
         for item in value.raw:
@@ -215,11 +218,9 @@ def _match_keys(values: Value, keys: Value, wanted: Value) -> Value:
     element = unify([item.type for item in (*names, *elements(wanted, 2))])
     if element is None:
         raise FunctionError("the keys and the wanted keys must have the same type")
-    asked = [convert(item, element) for item in elements(wanted, 2)]
+    asked = {identity(convert(item, element)) for item in elements(wanted, 2)}
     kept = [
-        item
-        for item, name in zip(items, names, strict=True)
-        if any(same(convert(name, element), want) for want in asked)
+        item for item, name in zip(items, names, strict=True) if identity(convert(name, element)) in asked
     ]
     return like(kept, values)
 

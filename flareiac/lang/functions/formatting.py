@@ -9,7 +9,7 @@ from flareiac.kernel.types import BOOL, NUMBER, STRING
 from flareiac.lang.conversion import ConversionError, convert
 from flareiac.lang.functions.characters import clusters
 from flareiac.lang.functions.json_text import json_text
-from flareiac.lang.functions.signature import FunctionError
+from flareiac.lang.functions.signature import FunctionError, LimitError, within_limit
 from flareiac.lang.values import NUMBERS, Value, number_text, plain_text, string
 
 _NUMBER: Final = r"\d{1,18}"
@@ -24,7 +24,7 @@ _WIDEST: Final = 10_000
 def format_text(spec: str, arguments: tuple[Value, ...]) -> str:
     """The text that a format makes of arguments. Raises ``FunctionError``."""
     out: list[str] = []
-    at, following, used = 0, 0, 0
+    at, following, used, length = 0, 0, 0, len(spec)
     while (found := spec.find("%", at)) >= 0:
         out.append(spec[at:found])
         match = _VERB.match(spec, found)
@@ -45,6 +45,8 @@ def format_text(spec: str, arguments: tuple[Value, ...]) -> str:
             )
         used = max(used, following)
         out.append(_one(match, verb, arguments[following - 1], following))
+        length += len(out[-1])
+        within_limit(length)
     out.append(spec[at:])
     if used < len(arguments):
         raise FunctionError(
@@ -61,7 +63,7 @@ def _one(match: re.Match[str], verb: str, value: Value, index: int) -> str:
     width = int(match.group("width") or 0)
     precision = int(match.group("precision") or 0) if "." in match.group() else None
     if max(width, precision or 0) > _WIDEST:
-        raise FunctionError(f"{match.group()} is wider than {_WIDEST}", 0)
+        raise LimitError(f"{match.group()} is wider than {_WIDEST}", 0)
     style = _Style(flags=match.group("flags"), width=width, precision=precision)
     try:
         text = _rendered(verb, value, style)

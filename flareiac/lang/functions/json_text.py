@@ -10,7 +10,7 @@ from itertools import chain, repeat
 from typing import Any
 
 from flareiac.kernel.types import NUMBER
-from flareiac.lang.functions.signature import LONGEST_TEXT, FunctionError
+from flareiac.lang.functions.signature import FunctionError, within_limit
 from flareiac.lang.values import (
     Resource,
     Symbols,
@@ -38,8 +38,7 @@ def json_text(value: Value) -> str:
     for part in _written(value):
         parts.append(part)
         length += len(part)
-        if length > LONGEST_TEXT:  # a small value may hold one part many times over
-            raise FunctionError(f"the result has more than {LONGEST_TEXT:,} characters")
+        within_limit(length)  # a small value may hold one part many times over
     return "".join(parts)
 
 

@@ -8,7 +8,7 @@ from flareiac.kernel.types import NUMBER
 from flareiac.lang.conversion import named
 from flareiac.lang.functions.define import function, takes
 from flareiac.lang.functions.signature import FunctionError
-from flareiac.lang.values import NUMBERS, Value
+from flareiac.lang.values import LARGEST_EXPONENT, NUMBERS, Value
 
 _DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _N = takes("number", NUMBER)
@@ -58,6 +58,8 @@ def _parse_integer(text: Value, base: Value) -> Value:
     digits = re.sub(r"\A[+-]", "", written)
     digits = digits.lower() if radix <= 36 else digits
     total = Decimal(0)
+    if len(digits) > LARGEST_EXPONENT:
+        raise FunctionError(f"numbers have up to {LARGEST_EXPONENT} digits", 0)
     if not digits:
         raise FunctionError("the text is empty", 0)
     for digit in digits:

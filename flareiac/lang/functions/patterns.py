@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac.lang.functions.signature import FunctionError
+from flareiac.lang.functions.signature import FunctionError, within_limit
 
 _ESCAPED: Final = re.compile(r"\\Q.*?(?:\\E|\Z)|\\(.)", re.DOTALL)
 
@@ -46,26 +46,15 @@ class Pattern:
     def replace(self, text: str, template: str) -> str:
         """The text with each match replaced by the template."""
         out: list[str] = []
-        at = 0
+        at, length, parts = 0, len(text), _template(template)
         for match in self.all(text):
-            out.extend((text[at : match.start], self._expanded(template, match)))
+            out.append(text[at : match.start])
+            for is_name, part in parts:
+                out.append(self._group(part, match) if is_name else part)
+                length += len(out[-1])
+                within_limit(length)
             at = match.end
         return "".join(out) + text[at:]
-
-    def _expanded(self, template: str, match: Match) -> str:
-        """Go's ``$1``, ``$name``, ``${name}`` and ``$$``; what names no group is empty, and any other ``$``
-        is itself.
-        """
-        out: list[str] = []
-        while "$" in template:
-            before, _, template = template.partition("$")
-            out.append(before)
-            if template.startswith("$"):
-                name, template = None, template[1:]
-            else:
-                name, template = _reference(template)
-            out.append("$" if name is None else self._group(name, match))
-        return "".join(out) + template
 
     def _group(self, name: str, match: Match) -> str:
         if name == "0":
@@ -103,6 +92,22 @@ def compiled(pattern: str, argument: int) -> Pattern:
 
 def _text(name: str | bytes) -> str:
     return name.decode() if isinstance(name, bytes) else name
+
+
+def _template(template: str) -> list[tuple[bool, str]]:
+    """Go's ``$1``, ``$name``, ``${name}`` and ``$$``: the texts, and the names of groups (True), in order.
+    What names no group is empty, and any other ``$`` is itself.
+    """
+    out: list[tuple[bool, str]] = []
+    while "$" in template:
+        before, _, template = template.partition("$")
+        out.append((False, before))
+        if template.startswith("$"):
+            name, template = None, template[1:]
+        else:
+            name, template = _reference(template)
+        out.append((False, "$") if name is None else (True, name))
+    return [*out, (False, template)]
 
 
 def _reference(template: str) -> tuple[str | None, str]:

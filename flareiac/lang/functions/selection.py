@@ -31,7 +31,9 @@ def _coalesce_list(*items: Value) -> Value:
     for at, item in enumerate(items):
         if item.raw is None and isinstance(item.type, AnyType):
             raise FunctionError("a list is required, not null", at)
-        if item.raw is not None and ordered(item, at):
+    lists = [(item, ordered(item, at)) for at, item in enumerate(items) if item.raw is not None]
+    for item, elements_of in lists:
+        if elements_of:
             return item
     raise FunctionError("every argument is null or empty")
 

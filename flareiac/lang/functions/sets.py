@@ -6,7 +6,7 @@ from flareiac.kernel.types import ANY, ListType, SetType, TupleType, Type
 from flareiac.lang.conversion import convert, unify
 from flareiac.lang.functions.collections_of import elements
 from flareiac.lang.functions.define import function, takes
-from flareiac.lang.functions.signature import FunctionError
+from flareiac.lang.functions.signature import FunctionError, within_limit
 from flareiac.lang.values import Value, identity, set_value, tuple_value
 
 
@@ -53,8 +53,7 @@ def _product(*lists: Value) -> Value:
     size = 1
     for part in parts:
         size *= len(part)
-    if size > 1_000_000:
-        raise FunctionError("the product would have more than a million elements")
+    within_limit(size * len(lists), "elements")
     rows = [tuple_value(row) for row in product(*parts)]
     sets = any(isinstance(item.type, SetType) for item in lists)
     if not rows:

@@ -1,17 +1,10 @@
 """What a function of the language is: typed parameters and a call on values."""
 
 from collections.abc import Callable
-from typing import Final
 
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.types import Type
-from flareiac.lang.values import Value
-
-LONGEST_TEXT: Final = 16 * 1024 * 1024
-"""Characters of one text, and MOST_ELEMENTS of one list: a value that doubles in each of a few steps must not
-fill the memory.
-"""
-MOST_ELEMENTS: Final = 1_000_000
+from flareiac.lang.values import LONGEST_TEXT, MOST_ELEMENTS, Value
 
 
 class FunctionError(Exception):
@@ -20,6 +13,17 @@ class FunctionError(Exception):
     def __init__(self, message: str, argument: int | None = None) -> None:
         super().__init__(message)
         self.message, self.argument = message, argument
+
+
+class LimitError(FunctionError):
+    """The result would be larger than any value may be: nothing that ``try`` or ``can`` is about."""
+
+
+def within_limit(length: int, what: str = "characters") -> None:
+    """Refuses a result before it is made. Raises ``LimitError``."""
+    most = LONGEST_TEXT if what == "characters" else MOST_ELEMENTS
+    if length > most:
+        raise LimitError(f"the result would have more than {most:,} {what}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,14 +5,16 @@ from flareiac.lang.functions.characters import clusters
 from flareiac.lang.functions.define import function, takes
 from flareiac.lang.functions.formatting import format_text
 from flareiac.lang.functions.patterns import Match, Pattern, compiled
-from flareiac.lang.functions.signature import FunctionError
+from flareiac.lang.functions.signature import FunctionError, within_limit
 from flareiac.lang.values import Value, boolean, list_value, null, string
 
 _S = takes("text", STRING)
 
 
 def _indent(spaces: Value, text: Value) -> Value:
-    return string(text.raw.replace("\n", "\n" + " " * min(int(spaces.raw), 10_000)))
+    wide = min(max(int(spaces.raw), 0), 10_000)
+    within_limit(len(text.raw) + wide * text.raw.count("\n"))
+    return string(text.raw.replace("\n", "\n" + " " * wide))
 
 
 def _join(separator: Value, *lists: Value) -> Value:
@@ -21,6 +23,7 @@ def _join(separator: Value, *lists: Value) -> Value:
     items = [item for each in lists for item in each.raw]
     if any(item.raw is None for item in items):
         raise FunctionError("an element is null; only texts can be joined", 1)
+    within_limit(sum(len(item.raw) for item in items) + len(separator.raw) * len(items))
     return string(separator.raw.join(item.raw for item in items))
 
 
@@ -59,17 +62,23 @@ def _regex(pattern: Value, text: Value) -> Value:
 def _regex_all(pattern: Value, text: Value) -> Value:
     wanted = compiled(pattern.raw, 0)
     kind = _result_type(wanted)
-    return list_value([_captured(match, wanted, kind) for match in wanted.all(text.raw)], kind)
+    found: list[Value] = []
+    for match in wanted.all(text.raw):
+        found.append(_captured(match, wanted, kind))
+        within_limit(len(found), "elements")
+    return list_value(found, kind)
 
 
 def _replace(text: Value, old: Value, new: Value) -> Value:
     wanted: str = old.raw
     if len(wanted) > 1 and wanted.startswith("/") and wanted.endswith("/"):
         return string(compiled(wanted[1:-1], 1).replace(text.raw, new.raw))
+    within_limit(len(text.raw) + text.raw.count(wanted) * (len(new.raw) - len(wanted)))
     return string(text.raw.replace(wanted, new.raw))
 
 
 def _split(separator: Value, text: Value) -> Value:
+    within_limit(text.raw.count(separator.raw) + 1, "elements")
     parts = text.raw.split(separator.raw) if separator.raw else list(text.raw)
     return list_value([string(item) for item in parts], STRING)
 
@@ -111,7 +120,13 @@ def _format_list(spec: Value, *arguments: Value) -> Value:
         tuple(item.raw[row] if isinstance(item.raw, tuple) else item for item in arguments)
         for row in range(count)
     ]
-    return list_value([string(format_text(spec.raw, row)) for row in rows], STRING)
+    texts: list[Value] = []
+    length = 0
+    for row in rows:
+        texts.append(string(format_text(spec.raw, row)))
+        length += len(texts[-1].raw)
+        within_limit(length)
+    return list_value(texts, STRING)
 
 
 def _trim(text: Value, characters: Value) -> Value:
