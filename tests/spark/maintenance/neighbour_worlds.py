@@ -12,6 +12,7 @@ import random
 import time
 import uuid
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -219,7 +220,8 @@ class World:
             self.append(place, name)
 
     def twin_commits(self) -> None:
-        for where, name in self.twins():
+        readable = self.alive()
+        for where, name in (twin for twin in self.twins() if twin in readable):
             if self.rng.random() < 0.6:
                 for _ in range(self.rng.choice((1, 1, 2, 4))):
                     self.append(where, name)
@@ -275,12 +277,15 @@ class World:
     # What is alive
 
     def alive(self) -> Alive:
-        """Every file that the metadata and snapshots of each table name."""
-        return {
-            (where, ".".join(each)): dict(_files(catalog.load_table(each)))
-            for where, catalog in self.catalogs.items()
-            for each in catalog.list_tables("n")
-        }
+        """The files of each table that can be read: the library itself deletes what copies need, too, where
+        metadata is deleted after commits.
+        """
+        found: Alive = {}
+        for where, catalog in self.catalogs.items():
+            for each in catalog.list_tables("n"):
+                with suppress(FileNotFoundError):
+                    found[where, ".".join(each)] = dict(_files(catalog.load_table(each)))
+        return found
 
     def lost(self, before: Alive, *, but: str = "") -> list[str]:
         """What is no longer as it was."""
