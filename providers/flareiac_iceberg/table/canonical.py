@@ -150,8 +150,8 @@ def seen_usages(address: str, identity: Attributes) -> tuple[Usage, ...]:
         return ()
     subject = f"the Iceberg table with the uuid {uuid.lower()}"
     reason = (
-        "What one of them expires or purges, the other one loses. To give up one block and keep its files, "
-        'apply on_destroy = "retain" in it, then remove it.'
+        "What one of them expires or purges, the other one loses. To give one up and keep all files: "
+        f"flareiac state rm {address}, and remove that block."
     )
     return (Usage(subject=subject, holder=address, relation=Relation.REAL_NAME, reason=reason),)
 

@@ -11,6 +11,7 @@ from flareiac_iceberg.table.purge_check import Doomed
 
 _EVERYWHERE: Final = "purge_everywhere"
 _DROP: Final = 'on_destroy = "drop"'
+_FORGET: Final = "flareiac state rm ADDRESS"
 _ALL: Final = f'on_destroy = "{_EVERYWHERE}"'
 _SHOWN: Final = 3
 _PROPERTY: Final = "gc.enabled"
@@ -51,10 +52,10 @@ def unsafe_purge(doomed: Doomed, mode: str) -> tuple[Blocker, ...]:
     if doomed.entries:
         why = (
             f"{_some(doomed.entries)} is this very table under another name: to purge it would destroy both. "
-            "Remove one of the two with its files kept: write the line below in its block (put it back "
-            "first) and apply, then remove the block."
+            "Remove one of the two with its files kept: take it out of the state, or write the line below in "
+            "its block (put it back first) and apply, then remove the block."
         )
-        found.append(blocker(codes.FILES_SHARED, why, (_DROP,)))
+        found.append(blocker(codes.FILES_SHARED, why, (_FORGET, _DROP)))
     if mode == _EVERYWHERE:
         return tuple(found)
     if doomed.copies:
