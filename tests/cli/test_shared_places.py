@@ -38,7 +38,8 @@ table "{label}" {{
 """
 
 
-ORPHANS = "orphan_removal {}"
+ORPHANS = 'orphan_removal { every = "1ms" }'
+"""Due on a table that was made a moment ago."""
 
 
 class Here:

@@ -443,6 +443,7 @@ class TableFigures:
     collects: bool = True
     """Whether Iceberg may remove files of the table."""
     readers: Attributes | None = None
+    made_ms: int | None = None
 
     def figures(self) -> Attributes:
         size = self.small_files * _MIB
@@ -465,6 +466,7 @@ class TableFigures:
                 "rows": self.small_files * 1000,
             },
             "ids": "i",
+            "made_ms": self.made_ms,
             "kinds": {
                 "snapshot_expiry": {
                     "history": {

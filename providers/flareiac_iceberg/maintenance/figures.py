@@ -56,8 +56,9 @@ class Figures:
     ``collects``: gc.enabled. ``measured_ms``: when the files were looked at, which may be the last time, with
     these ``settings``. ``ids``: a digest of all snapshots' ids. ``marks``: by maintenance task, the newest of
     our operations among the current snapshot and its ancestors. ``kinds``: what each kind that is declared
-    has measured, as the record of its own. ``entries``: other names of this very table in catalogs,
-    looked for where files of expired snapshots are to be deleted; ``entries_unknown``: why they are unknown.
+    has measured, as the record of its own. ``made_ms``: when the table was made, as long as its metadata
+    still tells. ``entries``: other names of this very table in catalogs, looked for where files of expired
+    snapshots are to be deleted; ``entries_unknown``: why they are unknown.
     """
 
     uuid: str
@@ -74,6 +75,7 @@ class Figures:
     spec_ids: tuple[int, ...] = ()
     not_in_spark: tuple[str, ...] = ()
     marks: Mapping[str, Mark] = field(default_factory=dict)
+    made_ms: int | None = None
     place: str = ""
     entries: tuple[str, ...] = ()
     entries_unknown: str = ""

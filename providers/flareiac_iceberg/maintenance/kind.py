@@ -29,8 +29,9 @@ def _no_complaints(_task: MaintenanceTask, _result: Mapping[str, Data]) -> Itera
 class Kind(Generic[S, F]):
     """``measure`` takes the figures from the table's files; they are used again while the table is the
     same. ``look`` takes them from beside the table, whenever a plan is made. ``plan`` decides whether work is
-    due. ``words`` name the numbers of a result, in the order in which they are shown, and ``complaints`` says
-    what is wrong with them.
+    due. ``words`` name the numbers of a result, in the order in which they are shown: ``data file|written``
+    names one thing and what became of it, and the words of a size only the latter. ``complaints`` says what
+    is wrong with them.
 
     ``deletes_shared``: whether it deletes files that another entry of the same table would still name.
     ``small_files`` counts the data files that the kind would rewrite, whether it is declared or not.

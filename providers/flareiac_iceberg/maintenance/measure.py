@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from flareiac.kernel.data import Attributes, digest
 from flareiac.kernel.records import Mismatch, decode, encode
+from flareiac_iceberg.format.age import made_ms
 from flareiac_iceberg.format.metadata import nodes, schema_of, sort_order_of
 from flareiac_iceberg.format.types import NOT_IN_SPARK
 from flareiac_iceberg.maintenance.contents import Contents, Counting, Read, Table
@@ -43,6 +44,7 @@ def measure(table: Table, read: Read) -> Figures:
         ids=digest([item["snapshot-id"] for item in snapshots]),
         not_in_spark=tuple(node.path for node in nodes(schema_of(metadata)) if node.type in NOT_IN_SPARK),
         marks=marks(snapshots, snapshot_id),
+        made_ms=made_ms(table.metadata_location, metadata),
         kinds=_of_kinds(contents),
     )
 

@@ -6,6 +6,7 @@ from flareiac.kernel.data import Data
 from flareiac.kernel.diagnostics import Diagnostic, error, warning
 from flareiac.sdk.maintenance import MaintenanceTask
 from flareiac_iceberg import codes
+from flareiac_iceberg.maintenance.humanize import count
 
 
 def rewritten(
@@ -24,8 +25,8 @@ def rewritten(
     if failed:
         yield warning(
             codes.REWRITE_INCOMPLETE,
-            f"{task.name} could not rewrite {failed:,} files. With partial_progress, what failed is left "
-            "for the next run. Mostly it is a conflict with a writer; the log of the engine shows why.",
+            f"{task.name} could not rewrite {count(failed, 'file')}. With partial_progress, what failed is "
+            "left for the next run. Mostly it is a conflict with a writer; the log of the engine shows why.",
         )
     if result.get(figure) == 0 and task.forecast.get(figure, 1):
         yield warning(

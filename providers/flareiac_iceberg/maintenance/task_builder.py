@@ -13,7 +13,7 @@ from flareiac.sdk.table_tasks import Performer
 from flareiac_iceberg import codes
 from flareiac_iceberg.maintenance.declaration import Settings
 from flareiac_iceberg.maintenance.figures import Figures
-from flareiac_iceberg.maintenance.humanize import duration, exact_duration
+from flareiac_iceberg.maintenance.humanize import duration, exact_duration, moment
 
 _SHORT: Final = 12
 
@@ -56,6 +56,17 @@ class Case:
         waiting = self.idle(text, of=of, held=held, diagnostics=diagnostics)
         work = None if early else self.performer.work(task)
         return replace(waiting, due=not early, forecast=forecast, work=work)
+
+    def once_old_enough(self, task: MaintenanceTask) -> MaintenanceTask:
+        """The same work for which no figure of the table speaks. Its first run waits as long as the table is
+        younger than the time between two runs, or was made by a clock that is ahead; a table of an unknown
+        age waits for nothing.
+        """
+        made, every, now = self.figures.made_ms, self.settings.every, self.request.now_ms
+        if not task.due or self.last or made is None or every is None or now - made >= every:
+            return task
+        why = f"the table was made {duration(now - made)} ago, the first run is on {moment(made + every)}"
+        return replace(task, due=False, work=None, summary=f"{why}; waiting: {task.summary}")
 
     def idle(
         self, summary: str, *, of: Data, held: tuple[str, ...] = (), diagnostics: tuple[Diagnostic, ...] = ()

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from flareiac.kernel.data import Data
 from flareiac.sdk.maintenance import Judgement, MaintenanceTask
-from flareiac_iceberg.maintenance.humanize import size
+from flareiac_iceberg.maintenance.humanize import count, size
 from flareiac_iceberg.maintenance.kind import Kind
 from flareiac_iceberg.maintenance.registry import KINDS
 
@@ -35,7 +35,10 @@ def judge(task: MaintenanceTask, result: Mapping[str, Data]) -> Judgement:
 
 def _figure(kind: Kind[Any, Any], name: str, number: int) -> str:
     words = kind.words[name]
-    return f"{size(number)} {words}" if name.endswith(_BYTES) else f"{number:,} {words}"
+    if name.endswith(_BYTES):
+        return f"{size(number)} {words}"
+    thing, _, rest = words.partition("|")
+    return f"{count(number, thing)} {rest}"
 
 
 def _compared(kind: Kind[Any, Any], forecast: Mapping[str, int], result: Mapping[str, Data]) -> str:

@@ -135,7 +135,7 @@ def test_rewrites_of_deleted_rows(shared: Lake, spark: Any, do: Do) -> None:
     judged = do(worn)
     assert not judged.diagnostics
     assert worn.forecast["rewritten_files"] == 1
-    assert "1 data files rewritten" in judged.messages[0]
+    assert "1 data file rewritten" in judged.messages[0]
     assert len(shared.rows("n.t")) == 400
 
 
@@ -205,7 +205,7 @@ def test_old_rows_go(shared: Lake, spark: Any, do: Do, partitioned: bool) -> Non
         {"strategy": "zorder", "zorder_by": ["id", "ts"]},
         {"where": f"ts < '{(NOW - timedelta(days=3)).isoformat()}'"},
         {"partial_progress": {"max_commits": 2, "max_failed_commits": 1}, "max_concurrent_groups": 2},
-        {"rewrite_all": True, "every": "1d", "delete_file_threshold": 9, "max_file_group_size": "1GB"},
+        {"rewrite_all": True, "every": "1ms", "delete_file_threshold": 9, "max_file_group_size": "1GB"},
         {
             "options": {
                 "remove-dangling-deletes": "true",
@@ -273,8 +273,9 @@ def test_orphans_are_found(shared: Lake, spark: Any, do: Do) -> None:
     orphan.write_bytes(b"left")
     old = (NOW - timedelta(days=9)).timestamp()
     os.utime(orphan, (old, old))
-    first = do(tasks(shared, ORDERS | {"orphan_removal": {"dry_run": True}})["orphan_removal"])
-    assert first.messages == ("orphan_removal: 1 files that no snapshot names, 4B in them",)
+    due = {"every": "1ms"}
+    first = do(tasks(shared, ORDERS | {"orphan_removal": {"dry_run": True, **due}})["orphan_removal"])
+    assert first.messages == ("orphan_removal: 1 file that no snapshot names, 4B in all",)
     assert orphan.exists()
-    do(tasks(shared, ORDERS | {"orphan_removal": {}})["orphan_removal"])
+    do(tasks(shared, ORDERS | {"orphan_removal": due})["orphan_removal"])
     assert not orphan.exists()

@@ -2,7 +2,9 @@
 results beside forecasts.
 """
 
+import re
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.sdk.changes import Relation
 from flareiac.sdk.maintenance import Hold, LastRun, MaintenanceTask, Neighbour
+from flareiac_iceberg.format.age import made_ms
 from flareiac_iceberg.maintenance.kinds.compaction.perform import RewriteDataFiles
 from flareiac_iceberg.maintenance.kinds.orphan_removal.perform import RemoveOrphans
 from flareiac_iceberg.maintenance.plan import TableMaintainer
@@ -34,6 +37,12 @@ def run(task: MaintenanceTask, at_ms: int, *, failed: str = "") -> dict[str, Las
     return {task.name: LastRun(at=at_ms / 1000, id=task.id, failed=failed)}
 
 
+def grown(lake: Lake, body: dict[str, Any]) -> int:
+    """A time (ms since 1970) at which the table is so old that a first run waits no longer."""
+    found: int = measured(lake, body)["measured_ms"] + 31 * DAY
+    return found
+
+
 def test_only_what_is_declared_and_enabled_is_wanted(lake: Lake) -> None:
     wants = TableMaintainer().wants
     assert not wants(declared(lake, {}))
@@ -51,10 +60,10 @@ def test_the_engine_carries_it_out(written: Lake) -> None:
 
 
 def test_what_was_done_rests_until_its_time_has_come(written: Lake) -> None:
-    first = tasks(written, ORPHANS)["orphan_removal"]
+    now = grown(written, ORPHANS)
+    first = tasks(written, ORPHANS, now=now)["orphan_removal"]
     assert first.due
     assert first.summary.endswith("(never done with these settings)")
-    now = measured(written, ORPHANS)["measured_ms"] + DAY
     rested = tasks(written, ORPHANS, now=now, runs=run(first, now - 6 * DAY))["orphan_removal"]
     assert not rested.due
     assert rested.work is None
@@ -63,10 +72,10 @@ def test_what_was_done_rests_until_its_time_has_come(written: Lake) -> None:
 
 
 def test_a_failed_run_and_one_under_other_settings_do_not_count(written: Lake) -> None:
-    first = tasks(written, {"orphan_removal": {"dry_run": True}})["orphan_removal"]
-    now = measured(written, ORPHANS)["measured_ms"]
+    now = grown(written, ORPHANS)
+    first = tasks(written, {"orphan_removal": {"dry_run": True}}, now=now)["orphan_removal"]
     assert tasks(written, ORPHANS, now=now, runs=run(first, now - HOUR))["orphan_removal"].due
-    real = tasks(written, ORPHANS)["orphan_removal"]
+    real = tasks(written, ORPHANS, now=now)["orphan_removal"]
     assert tasks(written, ORPHANS, now=now, runs=run(real, now - HOUR, failed="it failed"))[
         "orphan_removal"
     ].due
@@ -85,7 +94,8 @@ def test_an_operation_is_the_same_until_it_was_recorded_or_the_table_moved(writt
 def test_a_rewrite_that_was_not_recorded_is_not_done_again(written: Lake) -> None:
     """The command died after the commit: the table itself says that it was done, and when."""
     body = {"compaction": {"rewrite_all": True, "every": "30d"}}
-    first = tasks(written, body)["compaction"]
+    old = grown(written, body)
+    first = tasks(written, body, now=old)["compaction"]
     assert first.due
     table = written.table("n.t")
     table.overwrite(table.scan().to_arrow(), snapshot_properties={"flareiac.operation": first.id})
@@ -97,12 +107,66 @@ def test_a_rewrite_that_was_not_recorded_is_not_done_again(written: Lake) -> Non
         True,
     )
     assert tasks(written, body, now=now + 31 * DAY)["compaction"].due
-    assert tasks(written, body, runs=run(first, now, failed="rows were lost"))["compaction"].due
+    assert tasks(written, body, now=old, runs=run(first, now, failed="rows were lost"))["compaction"].due
     assert not tasks(written, body, now=now, runs=run(replace(first, id="compaction-other"), now - 40 * DAY))[
         "compaction"
     ].due
     other = {"compaction": body["compaction"] | {"delete_ratio": 0.5}}
-    assert tasks(written, other)["compaction"].due
+    assert tasks(written, other, now=old)["compaction"].due
+
+
+@pytest.mark.parametrize("body", [ORPHANS, {"compaction": {"rewrite_all": True, "every": "7d"}}])
+def test_what_no_figure_asks_for_waits_until_the_table_is_old_enough(
+    written: Lake, body: dict[str, Any]
+) -> None:
+    now = measured(written, body)["measured_ms"]
+    (first,) = tasks(written, body, now=now).values()
+    assert (first.due, first.work) == (False, None)
+    said = re.fullmatch(
+        r"the table was made \d+s ago, the first run is on (.+) UTC; waiting: .+", first.summary
+    )
+    assert said is not None, first.summary
+    due = int(datetime.fromisoformat(f"{said[1]}+00:00").timestamp() * 1000)
+    assert 0 <= now + 7 * DAY - due < HOUR
+    (early,) = tasks(written, body, now=due - 1000).values()
+    (later,) = tasks(written, body, now=due + 1000).values()
+    assert (early.due, later.due) == (False, True)
+    # The clock of a catalog can be ahead
+    assert not next(iter(tasks(written, body, now=now - HOUR).values())).due
+
+
+LOG = [
+    {"metadata-file": f"/t/metadata/{number:05d}-x.metadata.json", "timestamp-ms": 5} for number in range(3)
+]
+FIRST, SECOND = (
+    {"snapshot-id": number, "timestamp-ms": 10 + number, "sequence-number": number} for number in (1, 2)
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "metadata", "made"),
+    [
+        ("00000-x.metadata.json", {}, 99),
+        ("v1.metadata.json", {}, 99),
+        ("00003-x.metadata.json", {"metadata-log": LOG, "snapshots": [SECOND]}, 5),
+        ("00000-x.metadata.json", {"snapshots": [FIRST]}, 11),
+        # Its log is not whole
+        ("00004-x.metadata.json", {"metadata-log": LOG, "snapshots": [FIRST, SECOND]}, 11),
+        ("00004-x.metadata.json", {"metadata-log": LOG, "snapshots": [SECOND]}, None),
+        ("00004-x.metadata.json", {"metadata-log": LOG}, None),
+        # A catalog that numbers no files, and drops the names of earlier ones
+        ("00000-x.metadata.json", {"metadata-log": LOG, "snapshots": [SECOND]}, None),
+        ("00000-x.metadata.json", {"snapshots": [SECOND]}, None),
+        ("00000-x.metadata.json", {"snapshots": [SECOND | {"sequence-number": 0}]}, None),
+        ("other.json", {"metadata-log": LOG, "snapshots": [SECOND]}, None),
+        ("00003-x.metadata.json", {"metadata-log": [{"metadata-file": "x"}, *LOG[1:]]}, None),
+    ],
+)
+def test_the_age_of_a_table_is_only_what_its_metadata_proves(
+    name: str, metadata: dict[str, Any], made: int | None
+) -> None:
+    location = f"file:///00009-w/metadata/{name}"
+    assert made_ms(location, {"last-updated-ms": 99, **metadata}) == made
 
 
 @pytest.mark.parametrize("said", ["false", "no"])
@@ -126,10 +190,11 @@ def test_a_table_that_may_not_lose_files_loses_none(lake: Lake, said: str) -> No
 def test_orphans_are_left_where_others_have_files(written: Lake, inside: str) -> None:
     location = measured(written, ORPHANS)["location"].removeprefix("file://")
 
+    now = grown(written, ORPHANS)
+
     def beside(place: str, **more: bool) -> MaintenanceTask:
-        return tasks(
-            written, ORPHANS, neighbours=(Neighbour(address="checkpoint.c", places=("/else", place), **more),)
-        )["orphan_removal"]
+        neighbour = Neighbour(address="checkpoint.c", places=("/else", place), **more)
+        return tasks(written, ORPHANS, now=now, neighbours=(neighbour,))["orphan_removal"]
 
     task = beside(f"{location}{inside}")
     assert not task.due
@@ -161,7 +226,7 @@ def test_orphans_are_left_where_another_table_of_the_catalog_is(written: Lake) -
 
 
 def test_files_of_a_batch_at_work_are_no_orphans(written: Lake) -> None:
-    now = measured(written, ORPHANS)["measured_ms"]
+    now = grown(written, ORPHANS)
     began = now - 5 * DAY
     hold = Hold(subject="table.t", holder="job.w", reason="batch 7 is not committed", since_ms=began)
     task = tasks(written, ORPHANS, now=now, holds=(hold,))["orphan_removal"]
@@ -261,7 +326,7 @@ DUE = MaintenanceTask(
 def test_a_result_as_forecast_is_said_to_be_so() -> None:
     found = TableMaintainer().judge(DUE, compacted(added_files=1))
     assert found.messages == (
-        "compaction: 6 data files rewritten, 600B rewritten, 1 data files written",
+        "compaction: 6 data files rewritten, 600B rewritten, 1 data file written",
         "compaction: as forecast",
     )
     assert not found.diagnostics

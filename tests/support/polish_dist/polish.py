@@ -88,6 +88,6 @@ POLISH: Final = Kind(
     measure=measure,
     plan=plan,
     performer=PERFORMER,
-    words={"polished_files": "files polished"},
+    words={"polished_files": "file|polished"},
     complaints=complaints,
 )

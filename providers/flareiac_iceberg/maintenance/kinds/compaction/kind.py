@@ -18,10 +18,10 @@ COMPACTION: Final = Kind(
     plan=plan,
     performer=PERFORMER,
     words={
-        "rewritten_files": "data files rewritten",
+        "rewritten_files": "data file|rewritten",
         "rewritten_bytes": "rewritten",
-        "added_files": "data files written",
-        "removed_delete_files": "delete files removed",
+        "added_files": "data file|written",
+        "removed_delete_files": "delete file|removed",
     },
     complaints=partial(rewritten, figure="rewritten_files", thing="data file"),
     small_files=small_files,

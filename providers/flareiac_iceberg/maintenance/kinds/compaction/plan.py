@@ -55,7 +55,8 @@ def _rewrite(case: Case, settings: Compaction, found: RewriteFigures, reason: st
         f"{reason}: {about}{count(number, 'file')} ({size(found.rewritten_bytes)}) "
         f"become{'s' if number == 1 else ''} about {found.added_files:,}"
     )
-    return case.due(text, task_of(settings), of=snapshot, forecast=_forecast(found, snapshot))
+    task = case.due(text, task_of(settings), of=snapshot, forecast=_forecast(found, snapshot))
+    return case.once_old_enough(task) if settings.rewrite_all else task
 
 
 def task_of(settings: Compaction) -> RewriteDataFiles:

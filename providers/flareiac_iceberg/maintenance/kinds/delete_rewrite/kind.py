@@ -18,8 +18,8 @@ DELETE_REWRITE: Final = Kind(
     performer=PERFORMER,
     words={
         "rewritten_bytes": "rewritten",
-        "rewritten_delete_files": "delete files rewritten",
-        "added_delete_files": "delete files written",
+        "rewritten_delete_files": "delete file|rewritten",
+        "added_delete_files": "delete file|written",
     },
     complaints=partial(rewritten, figure="rewritten_delete_files", thing="delete file"),
 )

@@ -16,6 +16,6 @@ MANIFEST_REWRITE: Final = Kind(
     measure=measure,
     plan=plan,
     performer=PERFORMER,
-    words={"rewritten_manifests": "manifests rewritten", "added_manifests": "manifests written"},
+    words={"rewritten_manifests": "manifest|rewritten", "added_manifests": "manifest|written"},
     complaints=partial(rewritten, figure="rewritten_manifests", thing="manifest"),
 )

@@ -52,10 +52,11 @@ def _remove(case: Case, settings: OrphanRemoval) -> MaintenanceTask:
         f"last done {duration(now - int(last.at * 1000))} ago" if last else "never done with these settings"
     )
     text = f"{what} files that no snapshot names, written before {moment(cutoff)} ({done})"
-    task = RemoveOrphans(
+    work = RemoveOrphans(
         older_than_ms=cutoff, dry_run=settings.dry_run, prefix_mismatch=settings.prefix_mismatch
     )
-    return case.due(text, task, of=case.figures.snapshot_id, forecast={}, held=held)
+    task = case.due(text, work, of=case.figures.snapshot_id, forecast={}, held=held)
+    return case.once_old_enough(task)
 
 
 def _shared_place(case: Case, found: Beside) -> tuple[str, Diagnostic] | None:
