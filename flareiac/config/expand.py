@@ -5,7 +5,7 @@ from flareiac.kernel.addresses import InstanceKey
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.types import NUMBER, SetType
-from flareiac.lang.conversion import ConversionError, convert
+from flareiac.lang.conversion import ConversionError, convert, named
 from flareiac.lang.evaluate import evaluate
 from flareiac.lang.scope import Scope
 from flareiac.lang.syntax import BlockNode, Expression
@@ -92,7 +92,7 @@ def _each(expression: Expression, scope: Scope, diagnostics: Diagnostics) -> lis
     if pairs is None:
         diagnostics.error(
             codes.INVALID_FOR_EACH,
-            "for_each takes a map, an object or a set of strings. For a list, write toset(...).",
+            _unsuitable(value),
             subject=expression.span,
         )
         return None
@@ -109,6 +109,17 @@ def _pairs(value: Value) -> list[tuple[str, Value]] | None:
     if isinstance(raw, tuple) or not hasattr(raw, "items"):
         return None
     return sorted(raw.items())
+
+
+def _unsuitable(value: Value) -> str:
+    wanted = "for_each takes a map, an object or a set of strings"
+    if value.raw is None:
+        return f"{wanted}, and this is null. For no instance, write {{}} or toset([])."
+    if not isinstance(value.type, SetType):
+        return f"{wanted}, not {named(value.type)}. For a list, write toset(...)."
+    if any(item.raw is None for item in value.raw):
+        return f"{wanted}, and a null is in this set. Leave it out: toset([for x in ... : x if x != null])."
+    return f"{wanted}, and this is {named(value.type)}. Convert its elements with tostring()."
 
 
 def _undecided(name: str, expression: Expression, diagnostics: Diagnostics) -> None:

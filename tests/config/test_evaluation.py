@@ -512,3 +512,22 @@ def test_a_value_that_grows_in_each_step_ends_in_a_complaint(evaluate: Evaluator
     _, diagnostics = evaluate(f"locals {{\n a0 = {first}\n{steps}}}\n")
     (found,) = diagnostics
     assert "has up to" in found.detail or "has more than" in found.detail
+
+
+@pytest.mark.parametrize(
+    ("given", "part"),
+    [
+        ('toset(["a", null])', "a null is in this set"),
+        ("null", "this is null"),
+        ('["a"]', "write toset(...)"),
+        ("toset([1])", "set of numbers"),
+        ('try(yamldecode("a"), {})', 'Terraform\'s function "yamldecode" is not supported yet'),
+        ("try(tabel.t.x, {})", 'no "tabel"'),
+        ("try(path.nosuch, {})", 'path has no "nosuch"'),
+        ("can(each.key) ? {} : {}", 'no "each"'),
+    ],
+)
+def test_what_for_each_does_not_take_is_named(evaluate: Evaluator, given: str, part: str) -> None:
+    _, diagnostics = evaluate(table("t", f"for_each = {given}"))
+    (complaint,) = diagnostics
+    assert part in complaint.detail
