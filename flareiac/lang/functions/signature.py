@@ -23,7 +23,7 @@ def within_limit(length: int, what: str = "characters") -> None:
     """Refuses a result before it is made. Raises ``LimitError``."""
     most = LONGEST_TEXT if what == "characters" else MOST_ELEMENTS
     if length > most:
-        raise LimitError(f"the result would have more than {most:,} {what}")
+        raise LimitError(f"the result has more than {most:,} {what}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
