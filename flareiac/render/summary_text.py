@@ -69,7 +69,7 @@ def _names(things: Sequence[str]) -> str:
 def _losses(resources: Iterable[PlannedResource]) -> list[str]:
     """What is gone afterwards of resources that stay, in the words of their steps."""
     texts = [
-        f"{item.address} {step.text}"
+        f"{item.address}: {step.text}"
         for item in resources
         if item.loses
         for step in item.proposal.steps

@@ -211,11 +211,20 @@ def proposal(
         desired=desired.attributes(address) if desired else None,
         recorded=was,
         observed=_observed(was, facts),
-        references=known.references(),
+        references=_references(known, recorded),
         project=known.project,
         disturbances=disturbances,
     )
     return replace(planner().plan(request), fingerprint=planner().fingerprint(request))
+
+
+def _references(known: Loaded, recorded: Loaded | None) -> dict[str, Resolved]:
+    """Tables that were declared before are there."""
+    there = recorded.resources if recorded is not None else {}
+    return {
+        address: replace(item, identity={"uuid": "u"}) if item.type == "table" and address in there else item
+        for address, item in known.references().items()
+    }
 
 
 def _observed(recorded: Recorded | None, facts: JobFacts | None) -> Observation:

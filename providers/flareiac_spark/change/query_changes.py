@@ -90,6 +90,8 @@ _WITHOUT_STATE: Final = {
     ChangeKind.FILTER: "change.filter",
     ChangeKind.LIMIT: "change.limit",
 }
+_UNDECLARED: Final = "undeclared columns of files"
+"""Stands for the columns that the names of folders may add to files; the name is one that no SQL writes."""
 _HINTED: Final = "a hint decides how Spark joins, and not which rows come out"
 _WORDS: Final[Mapping[ChangeKind, str]] = {
     ChangeKind.SOURCES: "what it reads",
@@ -434,7 +436,7 @@ def _query(job: JobDefinition, output: str) -> Query:
         steps=job.queries,
         source=written.source,
         streams=list(job.streams),
-        columns={name: item.columns for name, item in job.inputs.items() if not _may_have_others(item)},
+        columns={name: _starred(item) for name, item in job.inputs.items()},
         dedups={name: step.dedup.keys for name, step in job.steps.items() if step.dedup},
         identities={name: what_is_read(item) for name, item in job.inputs.items()},
         table_columns=_selected(job, written),
@@ -442,9 +444,12 @@ def _query(job: JobDefinition, output: str) -> Query:
     )
 
 
-def _may_have_others(item: Input) -> bool:
-    """Whether an input may have columns that are not declared: its star is not the list of those that are."""
-    return isinstance(item, StreamInput) and not item.bad_records and item.source.may_have_other_columns
+def _starred(item: Input) -> Mapping[str, str]:
+    """The columns that a star over an input stands for. Where files may bring others than those that are
+    declared, one more stands for them: a star is then no list of declared columns, and still changes with it.
+    """
+    others = isinstance(item, StreamInput) and not item.bad_records and item.source.may_have_other_columns
+    return {**item.columns, _UNDECLARED: "unknown"} if others else item.columns
 
 
 def _selected(job: JobDefinition, output: Output) -> Sequence[str]:
