@@ -163,10 +163,11 @@ def test_a_header_line_without_the_option_names_the_option(application: Any, tmp
 @pytest.mark.parametrize(
     ("name", "content", "said", "for_good"),
     [
-        ("a.json.gz", gzip.compress(b'{"id": 1}\n' * 1000)[:-12], "cut off", False),
+        ("a.json.gz", gzip.compress(b'{"id": 1}\n' * 1000, mtime=0)[:-12], "cut off", False),
         ("x:y.json", b'{"id": 1}\n', "colon", True),
         ("b.json.gz", b"no gzip at all", "b.json.gz", False),
     ],
+    ids=["cut gzip", "colon", "no gzip"],
 )
 def test_a_file_that_cannot_be_opened_is_named_with_the_cause(
     application: Any, tmp_path: Path, name: str, content: bytes, said: str, for_good: bool
