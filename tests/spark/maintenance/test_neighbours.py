@@ -138,8 +138,8 @@ def one(seed: int, root: Path, spark: Any) -> str:
         before = world.alive()
         outcome = Case(world, spark).run()
         purged = world.operation == "purge" and outcome == "done"
-        # A copy of it has the catalog's other name of the table: its files stay, and a person chooses.
-        unentered = world.operation == "drop" and outcome == "FII097"
+        # Where another entry of it stands in the way, its files stay, and a person chooses.
+        unentered = world.operation == "drop" and outcome != "done"
         lost = world.lost(before, but="n.t" if purged or world.operation == "snapshot_expiry" else "")
         after = world.alive()
         gone = before.keys() - after.keys() - ({("lake", "n.t")} if purged or unentered else set())
