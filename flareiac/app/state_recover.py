@@ -1,5 +1,6 @@
 """The use case of ``state recover``: brings the records of an emergency file into the state."""
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -26,6 +27,8 @@ from flareiac.state.read import Loaded, decode_records, decode_state
 
 _LEAST_LINES: Final = 2
 """The header and one record."""
+_BEGINNING: Final = re.compile(rb"[0-9a-f]*(?: |\Z)")
+"""Begins a line with its checksum, however early it is cut off. A file of other content is not removed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,9 +86,10 @@ def recover_waiting(workspace: Workspace, lease: Lease, emit: Callable[[Event], 
 def _holds_nothing(path: Path) -> bool:
     """Whether no record of it is whole: nothing of an apply was ever reported as saved there."""
     try:
-        return path.read_bytes().count(b"\n") < _LEAST_LINES
+        content = path.read_bytes()
     except OSError:
         return False
+    return content.count(b"\n") < _LEAST_LINES and _BEGINNING.match(content) is not None
 
 
 def _remove_if_held(workspace: Workspace, file: str) -> str | None:

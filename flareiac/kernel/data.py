@@ -153,20 +153,26 @@ Seconds: TypeAlias = Annotated[float, Form(to_json, _seconds)]
 
 DEEPEST: Final = 120
 """So many values may be inside one another in a document that is read."""
-_TOO_DEEP: Final = f"its values are nested more than {DEEPEST} levels deep"
+DEEPEST_STORED: Final = 2 * _DEEPEST + 20
+"""The same for a state or a plan: a value takes two levels of it for each of its own, below some of the
+document's.
+"""
 
 
-def parse_json(content: bytes | str, number: Callable[[str], Data] | None = None) -> Data:
+def parse_json(
+    content: bytes | str, number: Callable[[str], Data] | None = None, deepest: int = DEEPEST
+) -> Data:
     """A document of JSON that someone else may have written. Raises ``ValueError`` also for one whose values
-    are nested more deeply than what works through them can follow. ``number`` reads what is no whole
-    number.
+    are nested more deeply than ``deepest``, which what works through them can follow. ``number`` reads what
+    is no whole number.
     """
+    too_deep = f"its values are nested more than {deepest} levels deep"
     try:
         found = json.loads(content, parse_constant=number, parse_float=number)
     except RecursionError:
-        raise ValueError(_TOO_DEEP) from None
+        raise ValueError(too_deep) from None
     level = [found] if isinstance(found, dict | list) else []
-    for _ in range(DEEPEST):
+    for _ in range(deepest):
         # One level at a time: a function that calls itself would be the next to fail.
         level = [
             child
@@ -176,14 +182,14 @@ def parse_json(content: bytes | str, number: Callable[[str], Data] | None = None
         ]
         if not level:
             return found
-    raise ValueError(_TOO_DEEP)
+    raise ValueError(too_deep)
 
 
 def read_json(content: bytes | str) -> Data:
     """A stored document. Raises ``ValueError`` for what is not JSON, also where Python reads it: ``NaN``,
     ``Infinity``, ``1e999``.
     """
-    return parse_json(content, _finite)
+    return parse_json(content, _finite, DEEPEST_STORED)
 
 
 def _finite(text: str) -> float:

@@ -48,9 +48,11 @@ def test_its_columns_are_those_of_the_jobs_that_read_it_and_nothing_of_it_is_pla
     plan = flareiac(project, "plan")
     assert plan.code == 0, plan.text
     assert "Plan: 3 to add, 0 to change, 0 to destroy." in plan.out
-    assert 'columns = { id = "long not null", region = "string" }' in plan.out
+    whole = flareiac(project, "plan", "-detail=full").out
+    assert 'columns = { id = "long not null", region = "string" }' in whole
     assert "# data.table.raw" not in plan.out
     assert '+ place = "sales.events"' in plan.out
+    assert '+ input "raw" { ' in plan.out
 
 
 def test_validate_and_doctor_ask_no_catalog(project: Path) -> None:

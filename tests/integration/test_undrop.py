@@ -66,7 +66,7 @@ def uuid_of(project: Project) -> str:
 def test_rows_written_after_an_undrop_come_back_with_the_next(shop: Project) -> None:
     shop.remove("orders")
     shop.apply()
-    assert "is back, with 1 rows" in shop.run("undrop", "table.orders").out
+    assert "is back, with 1 row" in shop.run("undrop", "table.orders").out
     assert kept(shop) == []
     append(shop, 2, 3)
     shop.apply()  # its block is gone: forgotten, and it stays
@@ -92,7 +92,7 @@ def test_a_table_that_was_forgotten_because_it_was_gone_comes_back(shop: Project
     drop(shop)
     shop.remove("orders")
     shop.apply()
-    assert "is back, with 1 rows" in shop.run("undrop", "table.orders").out
+    assert "is back, with 1 row" in shop.run("undrop", "table.orders").out
 
 
 def test_the_old_table_is_known_after_it_was_created_again(shop: Project) -> None:
@@ -109,7 +109,7 @@ def test_the_old_table_is_known_after_it_was_created_again(shop: Project) -> Non
     assert kept(shop) == [old, new]
     assert "No such dropped resource" in shop.run("undrop", "table.orders@nobody", code=1).err
     said = shop.run("undrop", f"table.orders@{old}").out
-    assert "is back, with 1 rows" in said
+    assert "is back, with 1 row" in said
     assert f"dropped earlier and still known: table.orders@{new}" in said
     assert (shop.ids("orders"), kept(shop)) == ([1], [new])
 
@@ -119,7 +119,7 @@ def test_a_replaced_table_comes_back_once_the_new_one_is_gone(shop: Project) -> 
     shop.run("apply", "-auto-approve", "-replace=table.orders")
     assert kept(shop) == [old]
     drop(shop)
-    assert "is back, with 1 rows" in shop.run("undrop", f"table.orders@{old}").out
+    assert "is back, with 1 row" in shop.run("undrop", f"table.orders@{old}").out
     assert shop.ids("orders") == [1]
     shop.apply()
     assert "No changes." in shop.plan(0)
@@ -155,7 +155,7 @@ def test_an_undrop_that_was_killed_is_found_out_by_the_next_apply(
     assert f"table.orders: the interrupted apply {told} (revive)" in shop.apply().out
     assert kept(shop) == ([] if back else [old])
     if not back:
-        assert "is back, with 1 rows" in shop.run("undrop", "table.orders").out
+        assert "is back, with 1 row" in shop.run("undrop", "table.orders").out
     assert shop.ids("orders") == [1]
 
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 
-from flareiac.kernel.data import DEEPEST, parse_json, read_json
+from flareiac.kernel.data import DEEPEST, DEEPEST_STORED, parse_json, read_json
 from flareiac.kernel.diagnostics import Failure
 from flareiac_iceberg.catalogs.metadata_files import load
 from flareiac_spark.checkpoint_log import Damaged, any_json
@@ -25,8 +25,8 @@ def nested(depth: int, shape: tuple[str, str, str]) -> str:
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_bound_is_the_same_at_any_depth_of_the_caller(shape: tuple[str, str, str]) -> None:
-    for depth in DEPTHS:
-        for parse in (parse_json, read_json):
+    for parse, deepest in ((parse_json, DEEPEST), (read_json, DEEPEST_STORED)):
+        for depth in (deepest + 1, *(depth for depth in DEPTHS if depth > deepest)):
             with pytest.raises(ValueError, match="nested more than"):
                 parse(nested(depth, shape))
     shallow = nested(DEEPEST // 2 - 1, shape)

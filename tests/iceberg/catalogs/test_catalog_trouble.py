@@ -141,7 +141,7 @@ def test_a_silent_rest_server_is_unreadable(tmp_path: Path) -> None:
         raise ConnectionResetError
 
     with strange_server(silent) as server:
-        assert "timed out" in unreadable(rest(tmp_path, server))
+        assert "it did not answer in time" in unreadable(rest(tmp_path, server))
 
 
 def test_no_server_at_all_is_unreadable(tmp_path: Path) -> None:
