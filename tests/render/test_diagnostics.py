@@ -310,9 +310,12 @@ def test_resources_that_are_warned_of_in_the_same_words_share_a_box() -> None:
     )
 
 
-def test_errors_are_said_one_by_one() -> None:
-    shown = text([error(CODE, "No.", address=f"job.{name}") for name in "ab"], {}, width=80, colour=False)
+def test_what_holds_of_several_resources_is_said_once_with_their_addresses() -> None:
+    alike = [error(CODE, "No.", address=f"job.{name}") for name in "ab"]
+    shown = text([*alike, error(CODE, "Other.", address="job.c")], {}, width=80, colour=False)
     assert shown.count("Error:") == 2
+    assert "with job.a, job.b" in shown
+    assert "with job.c" in shown
 
 
 SECRET = "geheim-pw"

@@ -97,6 +97,7 @@ def _is_open(path: tuple[str | int, ...]) -> bool:
         "column_order",
     )
     return (len(path) > 1 and path[-2] in maps) or path[-1] in (
+        "reading",
         "tags",
         "params",
         "column_order",
