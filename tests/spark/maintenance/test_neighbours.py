@@ -27,6 +27,7 @@ pytestmark = [
     pytest.mark.jvm,
     # SQLAlchemy leaves some connections to the garbage collector.
     pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.filterwarnings("ignore:Delete operation did not match any records:UserWarning"),
 ]
 
 _CATALOG = "spark.sql.catalog.lake"
