@@ -1,4 +1,4 @@
-"""Where a command comes from: the folder of its root module, the owner that the configuration names, and the
+"""The origin of a command: the folder of its root module, the owner that the configuration names, and the
 values of its variables. Touches the file system.
 """
 
@@ -12,8 +12,8 @@ from flareiac.model.snapshot import Snapshot
 
 
 def environment_of(root: Path, desired: Desired, snapshot: Snapshot) -> AppliedFrom:
-    """What an apply of this configuration would record; digests that can be compared with those of the
-    state. Raises ``Failure``.
+    """The origin that an apply of this configuration would record; its digests can be compared with those of
+    the state. Raises ``Failure``.
     """
     key = snapshot.applied.key if snapshot.applied is not None else secrets.token_hex(16)
     owner = written_settings(root).settings.state_owner

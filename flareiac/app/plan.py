@@ -52,7 +52,7 @@ class PlanRequest:
     options: Options = field(default_factory=Options)
     refresh: Refresh = Refresh.CHANGED
     confirm: bool = False
-    """Whether an object that looks unchanged must be proven to exist (see ``ReadRequest.confirm``)."""
+    """True where an object that looks unchanged must be proven to exist (see ``ReadRequest.confirm``)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -330,7 +330,7 @@ def streamed_from(desired: Desired, types: Mapping[str, ResourceType]) -> frozen
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """What the reads of one command have in common. ``streamed``: see ``streamed_from``. ``cheap``,
+    """The settings that all reads of one command share. ``streamed``: see ``streamed_from``. ``cheap``,
     ``confirm``, ``in_use`` and ``declared``: as in ``ReadRequest``.
 
     ``destroy``: everything goes, and is asked about as what is no longer declared (a namespace, with the

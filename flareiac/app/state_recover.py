@@ -84,7 +84,7 @@ def recover_waiting(workspace: Workspace, lease: Lease, emit: Callable[[Event], 
 
 
 def _holds_nothing(path: Path) -> bool:
-    """Whether no record of it is whole: nothing of an apply was ever reported as saved there."""
+    """True where no record of the file is whole: nothing of an apply was ever reported as saved there."""
     try:
         content = path.read_bytes()
     except OSError:

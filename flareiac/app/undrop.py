@@ -144,7 +144,7 @@ def _now(workspace: Workspace, snapshot: Snapshot, then: Mapping[str, Resolved])
 
 
 def _keeper(snapshot: Snapshot, address: str) -> str | None:
-    """What holds on for a resource that has left the state."""
+    """The address of the resource that keeps the last definition of one that has left the state."""
     return next(
         (
             keeper

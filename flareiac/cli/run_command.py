@@ -71,8 +71,8 @@ class _Left(BaseException):
 
 
 def _without_directory(invocation: Invocation) -> Diagnostic | None:
-    """Why there is no directory to work in: the current one was removed. One that -chdir names by an absolute
-    path becomes the current one, because libraries ask for it.
+    """The error of a command that has no directory to work in: the current one was removed. One that -chdir
+    names by an absolute path becomes the current one, because libraries ask for it.
     """
     try:
         Path.cwd()

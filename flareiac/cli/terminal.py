@@ -34,7 +34,7 @@ class Terminal:
     json_begun: bool = False
     """Whether a line of JSON has been printed."""
     is_asking: bool = False
-    """Whether it waits for an answer: a signal then leaves at once, for nothing is under way."""
+    """True while it waits for an answer: a signal then ends the command at once, for nothing is under way."""
     page_named: bool = False
     """Whether the page of an error has been named."""
 

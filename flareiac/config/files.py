@@ -68,8 +68,8 @@ def read_module(root: Path, diagnostics: Diagnostics) -> ModuleFiles:
 
 
 def is_configuration(name: str) -> bool:
-    """Whether a file of a module's directory is read as configuration. What begins with a dot is an editor's
-    (Emacs: ``.#NAME``) or an operating system's (macOS: ``._NAME``).
+    """Returns True where a file of a module's directory is read as configuration. A name that begins with a
+    dot is an editor's (Emacs: ``.#NAME``) or an operating system's (macOS: ``._NAME``).
     """
     return name.endswith(SUFFIX) and not name.startswith(".")
 

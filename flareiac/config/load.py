@@ -96,7 +96,7 @@ class _Evaluation:
     project: Project
     diagnostics: Diagnostics
     text_is_read: bool
-    """Whether all of the files could be read: else what seems not declared may stand in the rest."""
+    """True where all files could be read: else a block that seems undeclared may stand in an unread file."""
     recorded: Callable[[str], Recorded | None]
     data: DataBlocks
     scope: Scope = field(init=False)

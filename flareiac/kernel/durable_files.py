@@ -11,7 +11,7 @@ FILE_MODE = 0o600
 DIRECTORY_MODE = 0o700
 READABLE_FILE_MODE = 0o644
 READABLE_DIRECTORY_MODE = 0o755
-"""Of what others may read and never write, whatever the umask says: jars, checkpoints."""
+"""The mode of directories that others may read but not write, whatever the umask is: jars, checkpoints."""
 
 
 def make_directory(path: Path, mode: int = DIRECTORY_MODE, *, durable: bool = True) -> None:

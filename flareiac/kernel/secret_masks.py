@@ -140,7 +140,7 @@ def _spellings(sign: str) -> str:
 
 
 def _cores(secret: bytes) -> Iterator[str]:
-    """What base64 makes of a secret at each of the three places where it may begin in a group of letters,
+    """The base64 texts of a secret at each of the three places where it may begin in a group of letters,
     without the letters that depend on its neighbours.
     """
     for before in range(3):

@@ -77,7 +77,7 @@ def is_function(name: str, scope: Scope) -> bool:
 
 
 def no_function(name: str, scope: Scope) -> str:
-    """What is said of a function that is not there."""
+    """The message for a function that does not exist."""
     if name.removeprefix("core::") in _OF_TERRAFORM:
         return f'Terraform\'s function "{name}" is not supported yet.'
     return f'There is no function "{name}".{did_you_mean(name, [*scope.functions, *_ATTEMPTS])}'

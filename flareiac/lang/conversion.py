@@ -230,7 +230,7 @@ def _elements(value: Value, wanted: ListType | SetType | MapType) -> tuple[tuple
 
 
 def _leaves_open(type: Type) -> bool:  # noqa: A002 - the field's word
-    """Whether some part of a type may be any."""
+    """Returns True where some part of a type may be any."""
     return isinstance(type, AnyType) or any(map(_leaves_open, _inner(type).values()))
 
 

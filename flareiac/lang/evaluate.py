@@ -156,7 +156,7 @@ class Evaluator:
         return value, scratch
 
     def is_certain(self, complaint: Diagnostic) -> bool:
-        """Whether no value decides whether a complaint counts."""
+        """Returns True where a complaint counts, whatever the values are."""
         return complaint.code in ALWAYS or complaint in self.steps.certain
 
     def check_names(self, node: Node) -> None:
@@ -649,8 +649,8 @@ _METHODS: Final[dict[type, Callable[[Evaluator, Any], Value]]] = {
 
 
 class _Steps:
-    """How many elements the loops of an expression have gone through, and the complaints about names that
-    are not there.
+    """The number of elements that the loops of an expression have gone through, and the complaints about
+    names that do not exist.
     """
 
     __slots__ = ("certain", "refused", "taken")

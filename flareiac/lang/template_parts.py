@@ -16,7 +16,7 @@ from flareiac.lang.syntax_errors import SyntaxTrouble
 _SPACES: Final = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
     map(chr, range(0x2000, 0x200B))
 )
-"""What Go calls white space."""
+"""The characters that Go calls white space."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

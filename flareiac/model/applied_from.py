@@ -1,4 +1,4 @@
-"""Where and with what a state was applied last: what distinguishes two environments that share it. Pure."""
+"""The origin of the last apply of a state: it distinguishes two environments that share the state. Pure."""
 
 import hashlib
 import hmac
@@ -12,7 +12,7 @@ from flareiac.kernel.records import SPARSE
 
 _DIGITS: Final = 16
 _COST: Final = 2**12
-"""Of the key of a sensitive value: some 10 ms for each guess of someone who can read the state."""
+"""The cost of the key of a sensitive value: some 10 ms for each guess of someone who can read the state."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,8 +30,8 @@ class AppliedFrom:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Differences:
-    """How two of them differ, in what counts. ``variables``: the names of those with other values, of the
-    variables that both have.
+    """The relevant differences between two origins. ``variables``: the names of those with other values, of
+    the variables that both have.
     """
 
     owner: bool = False
@@ -40,7 +40,7 @@ class Differences:
 
     @property
     def is_elsewhere(self) -> bool:
-        """Whether it may be another environment's state, and not this one's with other values."""
+        """True where it may be another environment's state, and not this one's with other values."""
         return self.owner or self.folder
 
     def __bool__(self) -> bool:
@@ -61,7 +61,7 @@ def applied_from(folder: str, owner: str, values: Attributes, shown: Attributes,
 
 
 def differences(then: AppliedFrom | None, now: AppliedFrom, *, shared: bool) -> Differences:
-    """What distinguishes this apply from the last one. A state of an earlier version knows nothing of it.
+    """The differences between this apply and the last one; none where the state records no origin.
     ``shared``: other folders may have the same state; one in files of the folder moves with it.
 
     A ``state_owner`` vouches for the folder or for the variables, not for both at once: two environments may

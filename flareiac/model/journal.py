@@ -34,7 +34,7 @@ class Begun:
     time: Seconds
     lineage: str
     applied: AppliedFrom | None = field(default=None, metadata=SPARSE)
-    """Where it comes from, where that is recorded of it."""
+    """The origin of the apply, where it is recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

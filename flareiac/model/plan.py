@@ -197,7 +197,7 @@ class Plan:
     variables: Attributes = field(default_factory=dict)
     origin: PlanOrigin | None = field(default=None, metadata=OPTIONAL)
     applied: AppliedFrom | None = field(default=None, metadata=SPARSE)
-    """What its apply records of where it came from; None where it leaves that as it is."""
+    """The origin that its apply records; None where it leaves the recorded one as it is."""
     bound: tuple[BoundPlace, ...] = field(default=(), metadata=UNSTORED)
     """What its configuration names that is another place once the root module is elsewhere."""
     made_in: str = field(default="", metadata=UNSTORED)

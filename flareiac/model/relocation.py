@@ -17,7 +17,7 @@ from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.paths import Path
 
 ROOT: Final = "$root"
-"""What a stored place has instead of the root module's folder."""
+"""The text that stands for the root module's folder in a stored place."""
 _MARKED = re.compile(r"\$+root(?![A-Za-z0-9_])")
 _WORD = re.compile(r"[^\s'\"`]+")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.]*:/{0,3}")

@@ -145,7 +145,7 @@ class Snapshot:
     maintained: MaintainedSpan | None = field(default=None, metadata=SPARSE)
     """The serials before this one from which it differs by maintenance alone."""
     applied: AppliedFrom | None = field(default=None, metadata=SPARSE)
-    """Where the last apply came from; None in a state of a version that did not record it."""
+    """The origin of the last apply; None in a state of a version that did not record it."""
     sealed: bool = field(default=True, compare=False, metadata=UNSTORED)
     """Whether a digest vouches for it: without one, any part of it may have any shape."""
 

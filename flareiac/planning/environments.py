@@ -62,7 +62,7 @@ def with_strangers_blocked(
 
 
 def _move(item: PlannedResource, found: Differences, around: Surroundings) -> str:
-    """What becomes of the real names of a recorded resource; empty where it keeps them."""
+    """The change of the real names of a recorded resource, in words; empty where it keeps them."""
     record = around.snapshot.resources.get(item.address)
     if record is None or record.type not in around.types:
         return ""
@@ -107,7 +107,7 @@ def _with(record: ResourceRecord, item: PlannedResource) -> ResourceRecord:
 
 
 def _is_found_there(record: ResourceRecord, item: PlannedResource, around: Surroundings) -> bool:
-    """Whether it has the name that it had, and the same object is reached where the connections lead now: an
+    """Returns True where it keeps its name, and the same object is reached where the connections lead now: an
     address of a server changed, not the server.
     """
     observed = around.observations.get(item.address)
@@ -123,7 +123,7 @@ def _is_found_there(record: ResourceRecord, item: PlannedResource, around: Surro
 
 
 def _lies_below(record: ResourceRecord, around: Surroundings) -> bool:
-    """Whether a place of it is relative to the folder, so that another folder has another one."""
+    """Returns True where a place of it is relative to the folder, so that another folder has another one."""
     places = [
         usage.subject
         for usage in recorded_usages(record.address, record, around.types, around.references)

@@ -70,9 +70,9 @@ class Inputs:
     time: float
     figures: Mapping[str, Attributes] = field(default_factory=dict)
     applied: AppliedFrom | None = None
-    """Where this plan comes from; None where that does not matter."""
+    """The origin of this plan; None where that does not matter."""
     shared_state: bool = True
-    """Whether the state is in a place that other checkouts and folders may have, too."""
+    """True where the state is in a place that other checkouts and folders may have, too."""
     former: Mapping[str, Observation] = field(default_factory=dict)
     """Of what left the state and can go on all the same, by its address (see ``maintenance
     tasks.former_questions``).
@@ -148,8 +148,8 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
 
 
 def _to_record(inputs: Inputs, options: Options) -> AppliedFrom | None:
-    """What the apply records of where it came from. One of a part says nothing of the rest, unless nothing is
-    there yet.
+    """The origin that the apply records; None for maintenance alone, and for a part of a state that is not
+    empty.
     """
     is_part = bool(options.targets or options.exclude) or options.destroy
     if options.maintenance is Maintenance.ONLY or (is_part and inputs.snapshot.resources):

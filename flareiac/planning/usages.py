@@ -41,7 +41,7 @@ def collect(
 def collect_seen(
     desired: Desired, types: Mapping[str, ResourceType], observations: Mapping[str, Observation]
 ) -> tuple[Usage, ...]:
-    """What observed identities show of the usages of desired resources."""
+    """The usages of desired resources that observed identities show."""
     found: list[Usage] = []
     for address, resource in desired.resources.items():
         observed = observations.get(address)

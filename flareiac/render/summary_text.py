@@ -67,7 +67,7 @@ def _names(things: Sequence[str]) -> str:
 
 
 def _losses(resources: Iterable[PlannedResource]) -> list[str]:
-    """What is gone afterwards of resources that stay, in the words of their steps."""
+    """The data that resources lose although they stay, in the words of their steps."""
     texts = [
         f"{item.address}: {step.text}"
         for item in resources

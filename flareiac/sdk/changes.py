@@ -62,7 +62,7 @@ class Effect(StrEnum):
 
     METADATA = "metadata only"
     RENAMES = "renames for all readers"
-    """Nothing of the data changes, and whoever uses the old name no longer finds it."""
+    """The data does not change, and readers that use the old name no longer find it."""
     NEW_SNAPSHOT = "new snapshot"
     REWRITES_DATA = "rewrites data"
     LOSES_DATA = "loses data"

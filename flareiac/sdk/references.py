@@ -12,7 +12,7 @@ from flareiac.sdk.lakehouse import TableHistory
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastUser:
-    """What used a resource last, and has left the state since (see ``ResourceType.kept_by``), as it was
+    """The last user of a resource, which has left the state since (see ``ResourceType.kept_by``), as it was
     recorded.
     """
 

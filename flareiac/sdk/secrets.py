@@ -87,7 +87,7 @@ def secret_file(path: Path, *, most: int = -1) -> bytes:
 
 
 def said(trouble: object) -> str:
-    """What a client complains of, in words and without secrets; a header that it could not send, and would
+    """The complaint of a client, in words and without secrets; a header that it could not send, and would
     show, may be one.
     """
     text = masked(" ".join(str(getattr(trouble, "strerror", None) or trouble).split()))

@@ -40,8 +40,8 @@ class SecretsSession:
         raise ValueError(f"{type_name} has no driver")
 
     def checks(self, references: References) -> Sequence[Check]:
-        """Whether each declared secret can be had here. One that nothing uses here may be missing: it may be
-        of another environment.
+        """Checks that each declared secret is available here. One that nothing uses here may be missing: it
+        may be of another environment.
         """
         secrets = {address: item for address, item in references.items() if item.type == "secret"}
         used = "\n".join(str(item.attributes) for item in references.values() if item.type != "secret")

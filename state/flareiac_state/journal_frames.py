@@ -19,9 +19,9 @@ from flareiac.sdk.state import Damaged
 _HEADER: Final = len("r 00000000 00000000 00000000 00000000 ")
 _CHECK: Final = len("00000000 ")
 START: Final = 1
-"""What the first frame of a journal continues."""
+"""The chain value that the first frame of a journal continues."""
 _ALONE: Final = 0
-"""What a frame continues that stands by itself."""
+"""The chain value that a frame continues which stands by itself."""
 _OUT_OF_ORDER: Final = "a record was left out, doubled or moved"
 _SHAPE: Final = re.compile(rb"([brs])" + 4 * rb" ([0-9a-f]{8})" + b" ")
 

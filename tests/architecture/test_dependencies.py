@@ -1,5 +1,5 @@
-"""What is imported is declared, extra by extra, for the program and for the scripts of each example, and what
-is declared is used.
+"""Every import is declared, extra by extra, for the program and for the scripts of each example, and every
+declared distribution is used.
 """
 
 import re
@@ -38,7 +38,7 @@ PROGRAM: Final = tuple(
 )
 
 # Imports each module of standard input, with the names that are taken from it, and prints why it cannot. The
-# first line lists the modules that are not there for whoever has installed what is declared.
+# first line lists the modules that are not there where only what is declared is installed.
 _IMPORTING: Final = """
 import importlib, sys
 
@@ -97,7 +97,7 @@ def _brought_by(requirements: Iterable[Requirement]) -> set[str]:
 
 
 def _is_here(name: str) -> bool:
-    """Whether it is installed: a backport for another Python is not."""
+    """Returns True where it is installed: a backport for another Python is not."""
     return name.lower() in _HERE or _normal(name) in _HERE
 
 
@@ -146,7 +146,7 @@ def test_what_is_declared_is_used() -> None:
 
 
 def test_the_program_imports_what_comes_with_it_and_spark_where_a_driver_runs() -> None:
-    """What plans needs no extra."""
+    """The modules that plan need no extra."""
     of_spark = {path for path in PROGRAM if any(f"/{part}" in str(path) for part in _may_import_spark())}
     assert 10 < len(of_spark) < len(PROGRAM) / 5
     assert cannot_import(set(PROGRAM) - of_spark, BASE) == []
@@ -154,7 +154,7 @@ def test_the_program_imports_what_comes_with_it_and_spark_where_a_driver_runs() 
 
 
 def test_the_scripts_of_an_example_import_what_its_text_installs() -> None:
-    """Those that install the same are imported together: each interpreter imports Spark and Iceberg again."""
+    """Examples with equal packages share an interpreter: each one imports Spark and Iceberg again."""
     alike: dict[tuple[Requirement, ...], set[Path]] = {}
     for example in with_a_story():
         alike.setdefault(tuple(requirements_of(example)), set()).update(scripts_of(example))

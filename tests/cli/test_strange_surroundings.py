@@ -1,4 +1,4 @@
-"""Where a command runs: a directory that is gone, files of editors and of macOS, no Spark, a prompt."""
+"""Commands in strange places: a directory that is gone, files of editors and of macOS, no Spark, a prompt."""
 
 import os
 import pty

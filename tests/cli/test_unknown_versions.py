@@ -48,7 +48,7 @@ def made(folder: Path) -> tuple[Path, dict[str, object]]:
 
 
 def commit(folder: Path, path: Path, metadata: dict[str, object]) -> None:
-    """What another program does that writes the next metadata file."""
+    """Commits as another program does that writes the next metadata file."""
     later = path.with_name(f"00007-{path.name.partition('-')[2]}")
     later.write_text(json.dumps(metadata))
     (database,) = folder.rglob("catalog.db")

@@ -1,4 +1,4 @@
-"""What the tests of examples share."""
+"""The fixtures that the tests of examples share."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What an example consists of: its own files, and those of the tree that they import or start."""
+"""The files of an example: its own, and those of the tree that they import or start."""
 
 import ast
 import re
@@ -49,7 +49,7 @@ def scripts_of(example: str) -> frozenset[Path]:
 
 
 def requirements_of(example: str) -> list[Requirement]:
-    """What ``run.sh`` installs beside ``flareiac[spark]``."""
+    """The packages that ``run.sh`` installs beside ``flareiac[spark]``."""
     path = EXAMPLES / example / "requirements.txt"
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     return [Requirement(line) for line in lines if line and not line.startswith("#")]
@@ -74,7 +74,7 @@ def imported(path: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _is_made(path: Path) -> bool:
-    """Whether a story or an interpreter made it."""
+    """Returns True where a story or an interpreter made it."""
     return not {"work", "__pycache__"}.isdisjoint(path.relative_to(EXAMPLES).parts)
 
 

@@ -18,7 +18,7 @@ _OF_DEVELOPERS: Final = ("FLAREIAC_TEST_JARS", "FLAREIAC_VENV", "PYTHONPATH", "V
 
 
 def played(example: str, work: Path, *, environments: Path | None, **settings: str) -> str:
-    """What an example prints, run in ``work`` with settings of its process. It must come to its end.
+    """The output of an example, run in ``work`` with settings of its process. It must come to its end.
 
     Stories that install the same share an environment below ``environments``: the first one makes it, as its
     text says. With None this story makes its own.

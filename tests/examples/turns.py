@@ -1,4 +1,4 @@
-"""Which examples a test run plays: the quickstart always, one of the others in turns by the count of commits,
+"""The examples that a test run plays: the quickstart always, one of the others in turns by the commit count,
 and each whose files, imports or dependencies differ from the first parent of HEAD. ``--slow`` plays all.
 
 Without a history nothing says what has changed. Then the short ones are played, and one of the others.
@@ -47,13 +47,13 @@ class History:
 
 @cache
 def turns() -> Turns:
-    """What this run plays."""
+    """The examples that this run plays."""
     return decided(_history())
 
 
 def is_turn(test: Path, turn: int, of: int) -> bool:
-    """Whether a test that takes turns with others runs now: number ``turn`` of ``of`` with each of-th commit,
-    and all of them where their file differs from HEAD's first parent.
+    """Returns True where a test that takes turns with others runs now: number ``turn`` of ``of`` with each
+    of-th commit, and all of them where their file differs from HEAD's first parent.
     """
     found = _history()
     if found is None:
@@ -68,7 +68,7 @@ def _history() -> History | None:
 
 
 def decided(found: History | None) -> Turns:
-    """What is played with a history; None stands for a tree that is no repository."""
+    """The examples that are played with a history; None stands for a tree that is no repository."""
     if found is None:
         text = b"".join(sorted(path.read_bytes() for name in IN_TURNS for path in files_of(name)))
         return _undecided(
@@ -97,7 +97,7 @@ def _undecided(digest: str, note: str) -> Turns:
 
 
 def history(root: Path) -> History | None:
-    """What git says of the working tree; None where it is no repository, or git is not installed."""
+    """The git history of the working tree; None where it is no repository, or git is not installed."""
     head = _git(root, "rev-parse", "--verify", "HEAD")
     if head is None or Path(_git(root, "rev-parse", "--show-toplevel") or "/").resolve() != root.resolve():
         return None
@@ -118,7 +118,7 @@ def history(root: Path) -> History | None:
 
 
 def _dependencies(pyproject: str) -> object:
-    """What decides what is installed with the wheel, and what is in it."""
+    """The settings that decide what is installed with the wheel, and what is in it."""
     content = tomllib.loads(pyproject)
     project = content.get("project", {})
     return (
@@ -131,7 +131,7 @@ def _dependencies(pyproject: str) -> object:
 
 
 def _git(root: Path, *words: str) -> str | None:
-    """What git prints; None if it fails."""
+    """The output of git; None if it fails."""
     try:
         done = subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=False)
     except OSError:

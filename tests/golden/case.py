@@ -83,7 +83,7 @@ class CaseOptions:
     """Addresses of what cannot be changed when the plan is applied."""
     then: Mapping[str, Any] | None = None
     now: Mapping[str, Any] | None = None
-    """Where the state was applied from, and where this plan comes from: ``folder``, ``owner``, ``variables``."""
+    """The origins of the last apply and of this plan: ``folder``, ``owner``, ``variables``."""
 
     def planning(self) -> Options:
         """The options of ``make_plan``."""

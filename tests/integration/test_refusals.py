@@ -255,7 +255,7 @@ def test_a_port_in_use(own_project: Project) -> None:
 
 
 def test_an_address_for_probes_that_is_taken(own_project: Project) -> None:
-    """Jobs run, and each command that looks at them says that nobody can probe their application."""
+    """Jobs run, and each command that looks at them says that their application cannot be probed."""
     own_project.land(1)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

@@ -80,7 +80,7 @@ DELIBERATE: Final[Mapping[str, Callable[[str, Answer, "Ours"], bool]]] = {
     "signum() takes fractions": lambda text, theirs, ours: "signum(" in text,
     "contains() finds null": lambda text, theirs, ours: "contains(" in text and "mixed" in text,
 }
-"""Where results may differ: the reason, and whether it applies (expression, Terraform's answer, ours)."""
+"""The allowed differences of results: the reason, and a test of expression, Terraform's answer and ours."""
 
 Ours = Value | str
 """The value, or the first complaint."""
@@ -233,7 +233,7 @@ def is_near(left: Data, right: Data) -> bool:
 
 
 def are_alike(left: Data, right: Data) -> bool:
-    """Whether two types are the same. What is empty or null may be of any type to one of the two."""
+    """True where two types are the same. Empty and null values may be of any type to one of the two."""
     if "dynamic" in (left, right):
         return True
     match left, right:

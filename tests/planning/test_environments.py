@@ -68,8 +68,8 @@ kafka "main" {{ bootstrap_servers = "kafka-{named["brokers"]}.example:9092" }}
         return {"folder": self.folder, "owner": self.owner, "variables": self.variables}
 
     def names(self) -> dict[str, tuple[str, ...]]:
-        """What each block is called in the world. What it is reached through is no part of it here: the
-        same object answers at both addresses.
+        """The name of each block in the world, without the address that it is reached through: the same
+        object answers at both addresses.
         """
         parts = {
             "table": ("namespace", "name", "location"),
@@ -108,7 +108,7 @@ def _environment(chance: random.Random, like: Environment | None = None) -> Envi
 
 
 def _is_strange(then: Environment, now: Environment, *, shared: bool) -> tuple[bool, bool]:
-    """Whether it may be another environment at all, and whether another folder's."""
+    """Returns whether it may be another environment at all, and whether another folder's."""
     folder = shared and then.folder != now.folder
     both = then.variables.keys() & now.variables.keys()
     values = any(then.variables[name] != now.variables[name] for name in both)

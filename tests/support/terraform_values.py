@@ -43,7 +43,7 @@ def is_there() -> bool:
 
 
 def answers(expressions: Sequence[str], prelude: str, directory: Path) -> list[Answer]:
-    """What Terraform makes of each expression, in order. ``prelude``: locals and variables that they use.
+    """Terraform's answers to the expressions, in order. ``prelude``: locals and variables that they use.
 
     An expression that Terraform refuses takes no other with it: the rest is asked again without it.
     """

@@ -76,7 +76,7 @@ def _one(match: re.Match[str], verb: str, value: Value, index: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Style:
-    """What stands between the % and the letter of a verb."""
+    """The part of a verb between the % and its letter."""
 
     flags: str
     width: int

@@ -45,8 +45,8 @@ class CatalogSpec(ABC):
     name_rule: ClassVar[str] = ""
     """The names of Iceberg's that it keeps as they are, and the same in words."""
     longest_name: ClassVar[int | None] = None
-    """How many characters it keeps of the name of a table or of a namespace; None where that is its
-    server's affair.
+    """The maximum length of the name of a table or of a namespace, in characters; None where its server
+    decides.
     """
     can_rename: ClassVar[bool] = True
     spark_packages: ClassVar[tuple[str, ...]] = ()

@@ -17,7 +17,7 @@ from flareiac_iceberg.format.locations import local_path
 _NOBODYS = "flareiac_doctor"
 """A namespace that is asked for: any sound answer will do."""
 _REMOTE = 50
-"""How many files on object storage one check asks for, one request each."""
+"""The number of files on object storage that one check asks for, one request each."""
 
 
 def check_catalog(catalog: Resolved) -> Check:

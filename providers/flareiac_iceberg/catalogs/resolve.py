@@ -40,7 +40,7 @@ def check_names(catalog: Reference, references: References, diagnostics: Diagnos
 
 
 def _too_long(kind: CatalogSpec, name: str) -> str:
-    """Why a name does not fit; empty where it does. In a folder, tables have folders of their names."""
+    """The reason why a name does not fit, or empty. In a folder, tables have folders of their names."""
     if kind.longest_name is None:
         return ""
     if len(name) > kind.longest_name:

@@ -7,12 +7,12 @@ from typing import Final
 from flareiac.kernel.data import Attributes, Data
 
 _NUMBER: Final = re.compile(r"(\d{5,})-")
-"""Of a metadata file, as every library names them: the first has 00000."""
+"""The number in the name of a metadata file, as every library writes it: the first has 00000."""
 
 
 def made_ms(location: str, metadata: Attributes) -> int | None:
-    """When the table was made (ms since 1970), None where its metadata no longer tells. ``location``: of the
-    metadata file.
+    """The time when the table was made (ms since 1970), None where its metadata no longer tells.
+    ``location``: the place of the metadata file.
 
     The metadata names its earlier files until there are too many: the number in its own name says how many
     there were. Then the very first snapshot stands for it, until that expires.

@@ -75,7 +75,7 @@ def _local(location: str) -> str | None:
 
 
 def is_writable(location: str) -> bool:
-    """Whether a place is one that files are written to: an absolute local one, or a folder of a bucket."""
+    """Returns True for a place that files are written to: an absolute local one, or a folder of a bucket."""
     if local_path(location) is not None:
         return True
     scheme, _, rest = location.partition("://")

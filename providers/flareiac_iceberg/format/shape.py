@@ -148,7 +148,7 @@ def _check_columns(schema: dict[str, Data]) -> None:
 
 
 def _lacks(document: dict[str, Data], name: str) -> bool:
-    """Whether there is no value of this name, or an empty one where one must be in it."""
+    """Returns True where the name has no value, or an empty one although it needs content."""
     value = document.get(name)
     return value is None or (name != "partition-spec" and value in ([], {}))
 

@@ -107,7 +107,7 @@ _UNITS: Final = (("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000
 
 FOREVER: Final = "forever"
 NEVER_ENDS: Final = 2**63 - 1
-"""What other tools write for a branch, a tag or a snapshot that is kept forever, in ms."""
+"""The duration that other tools write for a branch, a tag or a snapshot that is kept forever, in ms."""
 _LONGEST: Final = 1000 * 365 * 86_400_000
 
 

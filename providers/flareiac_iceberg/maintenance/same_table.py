@@ -42,8 +42,8 @@ def in_all_catalogs(
     in_use: Collection[str],
     ask: Callable[[CatalogSpec, bool], Iterable[str]],
 ) -> list[str]:
-    """What a table's own catalog and every other declared one answer; two blocks may mean one catalog. Raises
-    ``Failure``.
+    """The answers of a table's own catalog and of every other declared one; two blocks may mean one catalog.
+    Raises ``Failure``.
     """
     specs = [spec_of(item.address, item.attributes) for item in declared.values() if item.type == "catalog"]
     found = list(ask(own, True))

@@ -153,7 +153,7 @@ def _prefix(name: str, settings: Settings) -> str:
 
 
 def entered_twice(name: str, figures: Figures) -> tuple[str, Diagnostic]:
-    """Why files of expired snapshots stay: another entry of the same table may still name them."""
+    """The reason why files of expired snapshots stay: another entry of the same table may still name them."""
     if figures.entries_unknown:
         text = (
             f"{name} does nothing: whether a catalog has this table under another name, which would lose its "

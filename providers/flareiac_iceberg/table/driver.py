@@ -173,7 +173,7 @@ class TableDriver:
             return Unreadable(diagnostic=failure.diagnostics[0].at(address=request.address))
 
     def _with_doomed(self, request: ReadRequest, target: Target, found: Observation) -> Observation:
-        """What is there, with what a purge would delete where the table is to be purged."""
+        """The observation, with the files that a purge would delete where the table is to be purged."""
         self._around(request)
         recorded = request.recorded
         if request.desired is not None or recorded is None or not isinstance(found, Present):
@@ -192,7 +192,7 @@ class TableDriver:
             self._in_use |= request.in_use
 
     def _doomed(self, target: Target, there: TableFile) -> Doomed:
-        """What a purge would delete; a table whose files cannot be listed is refused when they are."""
+        """The files that a purge would delete. Where they cannot be listed, the purge is refused later."""
         entries: Sequence[str] = ()
         unknown = ""
         try:
@@ -522,8 +522,8 @@ class TableDriver:
         return self._in_one_commit(order, needed, trouble, message, sent=renamed)
 
     def _renamed(self, order: Order, recorded: Recorded) -> bool | NotApplied:
-        """Whether the table had another name than the planned one, and has that now. Raises ``Failure`` where
-        that is not known.
+        """Returns True where the table had another name than the planned one, and has that now. Raises
+        ``Failure`` where that is not known.
         """
         for _ in range(ATTEMPTS):
             try:

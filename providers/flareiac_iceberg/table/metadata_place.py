@@ -44,7 +44,7 @@ def unwritable_metadata(
 
 
 def _unwritable(place: Data) -> str:
-    """Why no metadata file can be written there, empty where one can."""
+    """The reason why no metadata file can be written there, empty where one can."""
     if not isinstance(place, str) or not place or is_writable(place):
         return ""
     return (

@@ -23,10 +23,10 @@ _METADATA_FILE: Final = (".metadata.json", ".metadata.json.gz")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Doomed:
-    """What a purge would delete. ``files``: how many; ``outside``: those outside of the table's location.
-    ``entries``: other entries of the table; ``unknown``: why they are not known. ``copies``: metadata files
-    of the table that are not of its history, as of a copy that another catalog committed to, or of a killed
-    writer.
+    """The files that a purge would delete. ``files``: how many; ``outside``: those outside of the table's
+    location. ``entries``: other entries of the table; ``unknown``: why they are not known. ``copies``:
+    metadata files of the table that are not of its history, as of a copy that another catalog committed to,
+    or of a killed writer.
     """
 
     files: int = 0

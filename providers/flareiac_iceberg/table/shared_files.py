@@ -44,7 +44,7 @@ def not_purged(table: str) -> Diagnostic:
 
 
 def unsafe_purge(doomed: Doomed, mode: str) -> tuple[Blocker, ...]:
-    """Why a table that is to be purged cannot be, by what that would delete."""
+    """The reasons why a table cannot be purged, by the files that the purge would delete."""
     found: list[Blocker] = []
     if doomed.unknown:
         why = f"Whether another entry of this table still needs its files is not known. {doomed.unknown}"

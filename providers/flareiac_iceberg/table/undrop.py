@@ -162,7 +162,7 @@ def _own(location: str, uuid: str, target: Target) -> Attributes | None:
 
 
 def _is_damage(cause: BaseException | None) -> bool:
-    """Whether the content itself is at fault, and not the way to it."""
+    """Returns True where the content itself is at fault, and not the way to it."""
     return not isinstance(cause, OSError) or isinstance(cause, FileNotFoundError | gzip.BadGzipFile)
 
 

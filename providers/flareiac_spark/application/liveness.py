@@ -32,7 +32,7 @@ def liveness(status: Status | None, *, now: Moment | None = None) -> Liveness:
 
 
 def was_stopped(status: Status | None) -> bool:
-    """Whether an application has ended in order because someone asked it to."""
+    """Returns True where an application has ended in order because someone asked it to."""
     about = status.application if status is not None else None
     return about is not None and about.phase == "ended" and about.reason == ASKED_TO_STOP
 

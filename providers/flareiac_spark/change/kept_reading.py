@@ -1,4 +1,4 @@
-"""How streams are read whose configuration leaves it open: as they are recorded. Pure."""
+"""The recorded way of reading of streams whose configuration leaves it open. Pure."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

@@ -87,7 +87,7 @@ def _input(name: str, item: Input) -> WrittenBlock:
 
 
 def _outputs(job: JobDefinition) -> Iterator[WrittenBlock]:
-    """Those that are declared: quarantines and tables of tombstones belong to a stream and to an output."""
+    """The declared outputs: quarantines and tables of tombstones belong to a stream and to an output."""
     tombstones = {item.tombstones_of: item.table for item in job.table_outputs.values() if item.tombstones_of}
     for name, output in job.declared_outputs.items():
         outside = {"from": output.source, "mode": None if output.mode == "append" else output.mode}

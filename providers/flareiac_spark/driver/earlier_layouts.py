@@ -23,7 +23,7 @@ EARLIER_LAYOUT: Final = "ROWS_OF_EARLIER_PARTITIONING"
 _DAY: Final = 24 * 60 * 60 * 1_000_000
 """In microseconds."""
 _WIDTH: Final = {"identity": 0, "hour": _DAY, "day": _DAY, "month": 31 * _DAY, "year": 366 * _DAY}
-"""How far apart two times of one partition may be."""
+"""The maximum distance between two times of one partition, by transform."""
 _SHIFT: Final = 2 * _DAY
 """More than any time zone moves a time without one."""
 
@@ -41,8 +41,8 @@ class _Field:
 
 
 def has_earlier_files(table: Any, branch: str | None) -> bool:
-    """Whether the newest snapshot of a branch holds data files of another partitioning than the present one,
-    which has fields. ``table`` is Iceberg's own object, as it is now.
+    """Returns True where the newest snapshot of a branch holds data files of another partitioning than the
+    present one, which has fields. ``table`` is Iceberg's own object, as it is now.
     """
     spec, snapshot = table.spec(), table.snapshot(branch or "main")
     if snapshot is None or not spec.fields().size():

@@ -91,7 +91,7 @@ _FILE_WAYS = {
     ),
     "Unexpected end of": "The file is cut off: put the whole file in its place.",
 }
-"""What to do, by a part of what is said."""
+"""The advice for an error, by a part of its message."""
 _LOST_STATE = re.compile(r"CANNOT_LOAD_STATE_STORE\.(CANNOT_READ_|CANNOT_FIND_|UNEXPECTED_FILE_SIZE)")
 _STATE_WAY_OUT = (
     "The state of the checkpoint has lost this file, or it is cut off. Put back a whole copy of the "

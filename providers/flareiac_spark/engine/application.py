@@ -320,8 +320,8 @@ def read_status(control: ControlDirectory) -> Status | None:
 
 
 def application_complaints(status: Status) -> tuple[str, ...]:
-    """What an application that runs cannot do at the moment, while its jobs go on: learn what should run, or
-    answer probes.
+    """The complaints about an application whose jobs go on: it cannot learn what should run, or cannot answer
+    probes at the moment.
     """
     if not is_alive(status):
         return ()

@@ -85,7 +85,7 @@ def start_again(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -
 
 
 def lines(job: JobDefinition, start: str, number: int, *, rebuild: bool) -> str:
-    """What to paste for a new generation after the one of that number."""
+    """The lines to paste for a new generation after the one of that number."""
     place = job.checkpoint
     found = f"  {line(place, 'generation', number + 1, number)}\n  {line(place, 'start_from', start)}"
     outputs = [
@@ -127,7 +127,7 @@ def steps(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Iter
 
 
 def _is_first(request: PlanRequest, desired: JobDefinition) -> bool:
-    """Whether the same plan makes the checkpoint, so that no earlier generation is left behind."""
+    """Returns True where the same plan makes the checkpoint, so that no earlier generation is left behind."""
     place = request.references.get(desired.checkpoint.address) if desired.checkpoint is not None else None
     return request.recorded is None and place is not None and not place.identity
 
@@ -207,7 +207,7 @@ def _after(facts: JobFacts) -> str:
 
 
 def rows_in(output: TableOutput, references: References) -> int | None:
-    """How many rows the table of an output has now, None where that is not known."""
+    """The number of rows that the table of an output has now, None where that is not known."""
     table = references.get(output.table.address)
     history = table.history if table is not None else None
     if history is None or output.branch:
@@ -218,13 +218,13 @@ def rows_in(output: TableOutput, references: References) -> int | None:
 
 
 def is_new(output: TableOutput, references: References) -> bool:
-    """Whether the same plan creates the table of an output."""
+    """Returns True where the same plan creates the table of an output."""
     table = references.get(output.table.address)
     return table is not None and not table.identity
 
 
 def has_no_rows(output: TableOutput, references: References) -> bool:
-    """Whether emptying the table of an output loses nothing that is there at plan time."""
+    """Returns True where emptying the table of an output loses nothing that is there at plan time."""
     return is_new(output, references) or rows_in(output, references) == 0
 
 

@@ -27,7 +27,7 @@ def folders_looked_at(
     checkpoints: Mapping[str, tuple[Place, CheckpointOnDisk | None]],
     project: Project,
 ) -> dict[str, FolderLook]:
-    """What the folders of a job's streams show, by input. ``job`` is the recorded or declared definition;
+    """The looks at the folders of a job's streams, by input. ``job`` is the recorded or declared definition;
     ``checkpoints`` are its folders, by query.
     """
     reads = job if declared is None else with_kept_reading(declared, job if request.recorded else None)
@@ -49,7 +49,7 @@ def folders_looked_at(
 
 
 def warnings(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Iterator[Diagnostic]:
-    """What the folders of the streams of a job show, in words."""
+    """The warnings about the folders of the streams of a job."""
     for name, item in desired.streams.items():
         if request.recorded is not None and (text := item.source.old_rules):
             yield warning(codes.FILES_READ_BY_OLD_RULES, f"Input {name}: {text}", address=request.address)
@@ -67,14 +67,14 @@ def warnings(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> I
 
 
 def blockers(desired: JobDefinition, facts: JobFacts) -> Iterator[Blocker]:
-    """What keeps the queries of a job from reading their folders."""
+    """The reasons that keep the queries of a job from reading their folders."""
     for name, item in desired.streams.items():
         for found in item.source.folder_blockers(facts.folders.get(name), desired.conf):
             yield replace(found, why=f"Input {name}: {found.why}")
 
 
 def complaints(job: JobDefinition, facts: JobFacts) -> Iterator[str]:
-    """What a job that runs leaves unread, or reads twice."""
+    """The complaints about files that a running job leaves unread, or reads twice."""
     for name, item in job.streams.items():
         look = facts.folders.get(name)
         if look is None:

@@ -60,7 +60,7 @@ def complaints(
 
 
 def watermark_ahead(on_disk_ms: int | None, queries: Sequence[QueryStatus], *, now: float) -> tuple[str, ...]:
-    """Why a watermark must come from a wrong time of the data: it lies far in the future. Also of a job that
+    """The reason why a watermark must come from a wrong time of the data: it is far ahead. Also of a job that
     does not run. ``on_disk_ms``: the one in its checkpoint, in ms since 1970; ``now`` in UTC seconds.
 
     Times of the data may lie ahead for good reasons, such as departures. Then rows are not late.

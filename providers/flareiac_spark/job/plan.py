@@ -399,7 +399,7 @@ def _start(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Ste
 
 
 def _before(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Iterator[str]:
-    """What has run on the checkpoint of a job that is made, and how this one differs from it."""
+    """A sentence on the job that ran before on the checkpoint of a new one, with its differences."""
     left = left_definition(request, desired, facts)
     if left is None:
         yield "a query has run on this checkpoint before"

@@ -16,8 +16,8 @@ _OF_SETTINGS: Final = KnownRefusal(
 _WORDS_OF_SETTINGS: Final = re.compile(
     r"\boptions?\b|is set to|sort|z-?order|\bfilter\b|\bwhere\b", re.IGNORECASE
 )
-"""Whether an argument that Iceberg does not accept is a setting: it says the same of values in the table that
-it cannot read.
+"""The words that show that an argument which Iceberg does not accept is a setting: Iceberg raises the same
+error for values in the table that it cannot read.
 """
 _KNOWN: Final = (
     KnownRefusal(

@@ -79,7 +79,7 @@ class JobFacts:
     samples: Mapping[str, tuple[SampleFinding, ...]] = field(default_factory=dict)
     """What the last records of topics say of the columns, by input."""
     folders: Mapping[str, FolderLook] = field(default_factory=dict)
-    """What streamed folders show, by input."""
+    """The looks at streamed folders, by input."""
     topic_limits: Mapping[str, int] = field(default_factory=dict)
     """Bytes of records that a topic takes at once, by the output that writes it, where that was asked."""
 

@@ -31,18 +31,18 @@ def write_atomically(path: Path, content: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Note:
-    """What was found of a file of this size, time of content, time of change (ns) and inode."""
+    """The result for a file of this size, time of content, time of change (ns) and inode."""
 
     stamp: tuple[int, ...]
     found: str
 
 
 def remembered(note: Path, file: Path, find: Callable[[Path], str | None]) -> str | None:
-    """What ``find`` gives of a file; it is noted, and found again only when the file may be another one.
+    """The result of ``find`` for a file; it is noted, and found again only when the file may be another one.
     Raises ``OSError`` where the file cannot be read.
     """
     stat = file.stat()
-    # The time of the content can be set by whoever writes a file; that of the change of the inode cannot.
+    # The time of the content can be set by the writer of a file; that of the change of the inode cannot.
     stamp = (stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino)
     with contextlib.suppress(OSError, ValueError):  # a cache is never a reason to fail
         known = decode(_Note, parse_json(note.read_text(encoding="utf-8")))

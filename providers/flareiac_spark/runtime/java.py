@@ -89,7 +89,7 @@ def no_java(found: tuple[Java, ...], majors: tuple[int, ...] = DEFAULT.java) -> 
 
 
 def what_is_there(found: tuple[Java, ...], majors: tuple[int, ...] = DEFAULT.java) -> str:
-    """Which Java Spark needs, and which ones were found instead, as sentences."""
+    """The Java that Spark needs, and those that were found instead, as sentences."""
     wanted = " or ".join(map(str, majors))
     others = "; ".join(f"Java {java.major} in {java.home}" for java in found)
     looked = f"Spark needs Java {wanted}. Looked at JAVA_HOME, PATH and the usual places and found"

@@ -1,4 +1,4 @@
-"""What a streamed folder shows before its files are read. Touches the disk, by reading only. Keeps names of
+"""A look at a streamed folder before its files are read. Touches the disk, by reading only. Keeps names of
 files and of fields, never a value.
 """
 
@@ -77,7 +77,7 @@ class FolderLook:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FolderNote:
-    """What a folder shows of a stream, as a sentence. ``unread``: rows are missing or doubled."""
+    """A note on the folder of a stream, as a sentence. ``unread``: rows are missing or doubled."""
 
     code: Code
     text: str
@@ -86,9 +86,9 @@ class FolderNote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilesRead:
-    """How a stream reads a folder. ``json_lines``: whether each line is a record of JSON. ``oldest_ms``: the
-    time before which files are passed over, in ms since 1970, None where none is; ``read`` are the paths of
-    files that were read.
+    """The way a stream reads a folder. ``json_lines``: whether each line is a record of JSON. ``oldest_ms``:
+    the time before which files are passed over, in ms since 1970, None where none is; ``read`` are the paths
+    of files that were read.
     """
 
     folder: Path
@@ -152,7 +152,7 @@ def _listed(folder: Path) -> tuple[list[LandedFile], bool]:
 
 
 def _is_hidden(name: str) -> bool:
-    """Whether Spark passes over a name: not over one that holds a column."""
+    """Returns True where Spark passes over a name: not over one that holds a column."""
     return (name.startswith("_") and "=" not in name) or name.startswith(".") or name.endswith("._COPYING_")
 
 

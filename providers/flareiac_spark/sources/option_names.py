@@ -11,5 +11,5 @@ def option(options: Mapping[str, str], name: str) -> str | None:
 
 
 def is_on(options: Mapping[str, str], name: str) -> bool:
-    """Whether an option is written and true."""
+    """Returns True where an option is written and true."""
     return (option(options, name) or "").lower() == "true"

@@ -200,7 +200,7 @@ class Source(ABC):
 
     @property
     def always_judges(self) -> bool:
-        """Whether records are judged by all declared columns also where a bad one fails the job."""
+        """True where records are judged by all declared columns also where a bad one fails the job."""
         return False
 
     def keeping(self, recorded: "Source") -> "Source":
@@ -210,7 +210,7 @@ class Source(ABC):
 
     @property
     def may_have_other_columns(self) -> bool:
-        """Whether it may give columns that are not declared."""
+        """True where it may give columns that are not declared."""
         return False
 
     @property
@@ -239,7 +239,7 @@ class Source(ABC):
     def folder_read(
         self, columns: Sequence[Column], logs: Sequence[tuple[Place, int]], project: Project
     ) -> FilesRead | None:
-        """How a plan looks at the folder of its files; None where it does not. ``columns``: all that the
+        """The way a plan looks at the folder of its files; None where it does not. ``columns``: all that the
         stream declares; ``logs``: the checkpoints that read it, with the numbers of its logs in them. Touches
         the disk, by reading only.
         """
@@ -247,19 +247,19 @@ class Source(ABC):
         return None
 
     def folder_notes(self, look: FolderLook, *, begun: bool) -> Iterator[FolderNote]:
-        """What its folder shows. ``begun``: whether a query has begun to read it."""
+        """The notes on its folder. ``begun``: whether a query has begun to read it."""
         del look, begun
         return iter(())
 
     def folder_blockers(self, look: FolderLook | None, conf: Mapping[str, str]) -> Iterator[Blocker]:
-        """Why a query must not start on its folder. ``conf``: that of the job."""
+        """The reasons why a query must not start on its folder. ``conf``: that of the job."""
         del look, conf
         return iter(())
 
     @property
     def old_rules(self) -> str:
-        """What it means that it is read by the rules of an older release, as sentences; empty where it is
-        not, or where the configuration says so.
+        """The effect of the rules of an older release, as sentences, where it is read by them; empty where it
+        is not, or where the configuration says so.
         """
         return ""
 

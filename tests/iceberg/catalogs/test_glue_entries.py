@@ -1,4 +1,4 @@
-"""What others wrote into the entry of a table or database of Glue stays there, whatever FlareIaC changes.
+"""Members that others wrote into the entry of a table or database of Glue stay, whatever FlareIaC changes.
 
 The generator takes every member that Glue's own description of a request has, so that one that is added to
 it is tried without a line here.
@@ -64,7 +64,7 @@ def metadata(*fields: tuple[int, str, str], **properties: str) -> dict[str, Any]
 
 
 def made(after: dict[str, Any]) -> dict[str, Any]:
-    """What Iceberg's library would send, in short."""
+    """The update that Iceberg's library would send, in short."""
     return {
         "Name": "t",
         "TableType": "EXTERNAL_TABLE",

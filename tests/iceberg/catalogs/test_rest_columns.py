@@ -1,4 +1,4 @@
-"""What a REST catalog cannot be sent is not erased by a change beside it."""
+"""A change that cannot send a REST catalog all keys of a column is refused: it would erase the others."""
 
 import pytest
 

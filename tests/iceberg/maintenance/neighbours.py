@@ -68,7 +68,7 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """What one random table is like. ``eras``: for each partition spec, its transforms of the time (and
+    """The description of one random table. ``eras``: for each partition spec, its transforms of the time (and
     whether the key is a partition too), and the files that were written under it.
     """
 
@@ -316,7 +316,7 @@ def statistics_of(table: Table, number: int, which: str, rows: Sequence[Row]) ->
 
 
 def wraps(table: Table, row: Row) -> bool:
-    """Whether the row is in a partition whose hour is another one than that of its time: it may stay."""
+    """True where the row is in a partition whose hour is another one than that of its time: it may stay."""
     for transforms, _, files in table.eras:
         if "hour" in transforms and any(row in rows for _, rows in files):
             return row.at is not None and not -(2**31) <= row.at // HOUR_US < 2**31

@@ -70,7 +70,7 @@ def run(lake: Lake, spark: Any, seeds: range) -> None:
 
 
 def judged(lake: Lake, spark: Any, seed: int) -> str:
-    """What is wrong with the maintenance of one random table, or nothing."""
+    """The problem of the maintenance of one random table, in words; empty where there is none."""
     name = f"t{seed}"
     made = random_table(seed, int(time.time() * 1_000_000))
     try:

@@ -1,4 +1,4 @@
-"""No secret that a driver resolved reaches its output, its logs or its status, whoever prints it."""
+"""No secret that a driver resolved reaches its output, its logs or its status, whatever prints it."""
 
 import json
 import logging

@@ -290,7 +290,7 @@ def test_an_address_that_is_taken_is_told_and_tried_again(
 
 
 def is_closed(client: socket.socket) -> Callable[[], bool]:
-    """Whether the other side has ended it; nothing is waited for."""
+    """Returns a test of whether the other side has ended the connection; nothing is waited for."""
 
     def look() -> bool:
         try:

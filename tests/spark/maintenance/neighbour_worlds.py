@@ -130,7 +130,7 @@ class World:
 
     @property
     def mode(self) -> str:
-        """Of ``on_destroy``; ``purge_everywhere`` is a person's word against copies that nothing declares."""
+        """Its ``on_destroy``: ``purge_everywhere`` overrides undeclared copies, as a person may."""
         if self.operation == "purge":
             return "purge_everywhere" if self.seed % 5 == 0 else "purge"
         return "drop" if self.operation == "drop" else "retain"
@@ -208,7 +208,7 @@ class World:
         ]
 
     def register_twin(self) -> None:
-        """Of a copy in an undeclared catalog, a purge sees what it has committed, an expiry nothing."""
+        """Registers a copy. In an undeclared catalog a purge sees what it has committed, an expiry not."""
         if self.table().properties.get(_DELETES) == "true":
             return  # each of the two would delete the other's current metadata by itself
         places = ["lake", "other"]
@@ -288,7 +288,7 @@ class World:
         return found
 
     def lost(self, before: Alive, *, but: str = "") -> list[str]:
-        """What is no longer as it was."""
+        """The files that are no longer as they were."""
         found: list[str] = []
         for key, files in before.items():
             if key != ("lake", but):

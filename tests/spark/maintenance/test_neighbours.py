@@ -47,7 +47,7 @@ class Case:
         self.world, self.spark, self.lake = world, spark, world.lake
 
     def run(self) -> str:
-        """What came of it: ``done``, or why it was refused."""
+        """The result: ``done``, or the reason of a refusal."""
         match self.world.operation:
             case "purge":
                 return self._removed()

@@ -1,5 +1,5 @@
-"""What Glue is sent for a table or database that it has: all that it answered, with what Iceberg needs
-changed. Pure.
+"""The update that Glue is sent for a table or database that it has: all that it answered, with the changes
+that Iceberg needs. Pure.
 
 An update replaces the whole entry, so that whatever is not sent is erased: the description, owner and
 parameters that people or other programs gave it.

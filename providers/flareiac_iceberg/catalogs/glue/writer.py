@@ -101,8 +101,8 @@ def _taken(target: Target) -> Iterator[None]:
 
 
 def _described(entry: Entry, previous: str | None = None) -> Any:
-    """What Iceberg's library makes of a table for Glue; ``previous``: the metadata file that its entry
-    names.
+    """The entry that Iceberg's library makes of a table for Glue; ``previous``: the metadata file that its
+    entry names.
     """
     metadata = entry.metadata
     after = TableMetadataUtil.parse_obj(metadata)

@@ -1,4 +1,4 @@
-"""What the folder of a stream of files shows, in words, and what its rules refuse. Pure."""
+"""The notes on the folder of a stream of files, in words, and the reasons why its rules refuse it. Pure."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -27,7 +27,7 @@ _RULES: Final = {
 
 
 def old_rules(file_format: str) -> str:
-    """What the first version of the rules means, and how it is left."""
+    """The effect of the first version of the rules, and the way to leave it."""
     of_format = _RULES.get(file_format)
     return (
         f"its files are read by the rules of reading 1, under which it was recorded: {_EVERY}"
@@ -40,7 +40,7 @@ def old_rules(file_format: str) -> str:
 def notes(
     look: FolderLook, *, first: bool, begun: bool, recursive: bool, limit_ms: int | None
 ) -> Iterator[FolderNote]:
-    """What a folder shows. ``first``: whether the first version of the rules counts; ``recursive``: whether
+    """The notes on a folder. ``first``: whether the first version of the rules counts; ``recursive``: whether
     an option has Spark read the folders below; ``limit_ms``: the age from which files are passed over.
     """
     way = (
@@ -64,7 +64,7 @@ def notes(
 def blockers(
     look: FolderLook | None, options: Mapping[str, str], path: str, conf: Mapping[str, str]
 ) -> Iterator[Blocker]:
-    """What the newest rules refuse to start with."""
+    """The reasons why the newest rules refuse to start a query."""
     if look is not None and look.sink_log and IGNORES_SINK_LOG not in conf:
         yield blocker(
             codes.FOLDER_OF_A_SINK,

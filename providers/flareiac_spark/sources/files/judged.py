@@ -60,7 +60,7 @@ class Files:
 
     @property
     def by_line(self) -> bool:
-        """Whether lines of text are decoded."""
+        """True where lines of text are decoded."""
         return reads_lines(self.text.format, self.text.options)
 
     @property
@@ -120,7 +120,7 @@ def _lines(frame: Any, files: Files) -> Any:
 
 
 def _key_error(columns: Sequence[SpecColumn]) -> str:
-    """What is wrong with the keys of a record that leaves a column null; null where nothing is. Keys are only
+    """The error in the keys of a record that leaves a column null; null where there is none. Keys are only
     looked at then.
     """
     names = [column.name for column in columns]
@@ -160,7 +160,7 @@ def _records(frame: Any, files: Files) -> Any:
 
 
 def _doubts(files: Files) -> Iterator[tuple[str, str]]:
-    """What shows in the values of a record that Spark takes for good, with what is wrong with it."""
+    """Conditions that find an error in a record that Spark takes for good, each with the error in words."""
     columns = files.columns
     texts = [column for column in columns if column.type == "string"]
     for column in texts:
@@ -199,5 +199,5 @@ def _filled(column: SpecColumn, opening: Opening) -> str:
 
 
 def _is_in_folders(column: SpecColumn) -> bool:
-    """Whether names of folders may hold a column."""
+    """Returns True where names of folders may hold a column."""
     return not column.type.startswith(_NESTED) and _IN_FOLDERS.fullmatch(column.name) is not None

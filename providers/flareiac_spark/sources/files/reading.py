@@ -48,8 +48,8 @@ def options_of(file_format: str, options: Mapping[str, str], max_file_age_ms: in
 
 
 def reads_lines(file_format: str, options: Mapping[str, str]) -> bool:
-    """Whether each line of a file is a record of text that we decode, as that of a topic; else Spark's reader
-    of the format decodes it.
+    """Returns True where each line of a file is a record of text that we decode, as that of a topic; else
+    Spark's reader of the format decodes it.
     """
     by_reader = is_on(options, "multiLine") or any(option(options, name) is not None for name in _BY_READER)
     return file_format == "json" and not by_reader

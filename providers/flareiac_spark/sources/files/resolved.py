@@ -32,7 +32,7 @@ from flareiac_spark.sources.resolved import (
 from flareiac_spark.storage import Place
 
 _UNEXPLAINED: Final = re.compile(rf"{re.escape(NO_FIT)}; in file (\S+?)(?=\.?(?:\s|$))")
-"""What is said of a record that was not explained."""
+"""The message for a record that was not explained."""
 _SHOWN: Final = 100
 """Characters of a bad record that are shown."""
 
@@ -114,7 +114,7 @@ class ResolvedFiles(ResolvedSource):
         return complaint.replace(NO_FIT, f"{row[0]}{begins}", 1) + self._header_way(raw)
 
     def _header_way(self, raw: str) -> str:
-        """What to write where a record may be the header line of a file."""
+        """The advice where a record may be the header line of a file."""
         texts = {part.strip().strip('"').lower() for part in re.split(r"[,;\t|]", raw)}
         told = any(name.lower() == "header" for name in self.options)
         if self.format != "csv" or told or not {column.name.lower() for column in self.columns} <= texts:
@@ -143,7 +143,7 @@ class ResolvedFiles(ResolvedSource):
 
 
 def sink_log_text(path: str) -> str:
-    """Why a folder that Spark's own sink has written is not read without a word."""
+    """The reason why a folder that Spark's own sink has written needs a setting to be read."""
     return (
         f"{path} holds {SINK_LOG}, the log of Spark's own file sink. Spark reads the files that this log "
         "names and passes over all others. Choose in the job: "

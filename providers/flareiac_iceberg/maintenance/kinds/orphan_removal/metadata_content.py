@@ -18,8 +18,8 @@ _GONE: Final = frozenset({"NotFoundException", "FileNotFoundException", "NoSuchK
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """What a metadata file says of the table. ``log``: the metadata files before it, oldest first. ``named``:
-    the files that it names by itself (earlier metadata, manifest lists, manifests of the oldest tables,
+    """The content of a metadata file. ``log``: the metadata files before it, oldest first. ``named``: the
+    files that it names by itself (earlier metadata, manifest lists, manifests of the oldest tables,
     statistics). ``places``: its location and write paths, None where it has none.
     """
 
@@ -39,8 +39,8 @@ def current_metadata(work: TableWork) -> tuple[str, Known]:
 
 
 def metadata_in(io: Any, path: str) -> Known | None:
-    """What a metadata file says; None of one that is gone. Raises ``ValueError`` where it is empty, torn or
-    no metadata, and what the file access raises.
+    """The content of a metadata file; None where the file is gone. Raises ``ValueError`` where it is empty,
+    torn or no metadata, and what the file access raises.
     """
     content = content_of(io, path)
     if content is None:
@@ -69,7 +69,7 @@ def content_of(io: Any, path: str, most: int | None = None) -> bytes | None:
 
 
 def is_missing(failure: BaseException) -> bool:
-    """Whether the file access says that there is no such file."""
+    """Returns True where the file access says that there is no such file."""
     cause = java_exception(failure)
     while cause is not None:
         if cause.getClass().getSimpleName() in _GONE:
@@ -120,7 +120,7 @@ def _part(content: Mapping[str, Any], name: str) -> Any:
 
 
 def _values(content: Mapping[str, Any], part: str, name: str) -> list[Any]:
-    """What the entries of a list have under a name, where they have it."""
+    """The values of one name in the entries of a list, of those that have it."""
     return [entry[name] for entry in _part(content, part) or () if entry.get(name) is not None]
 
 

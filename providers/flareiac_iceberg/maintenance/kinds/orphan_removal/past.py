@@ -2,8 +2,8 @@
 Touches the table's files through the table's own file access.
 
 A metadata file is of the table's past if the current one, or one of its past, has it in its log. Another file
-with the table's uuid may be the current metadata of a copy that another catalog knows: whoever looks at files
-alone cannot tell it from what a killed writer left.
+with the table's uuid may be the current metadata of a copy that another catalog knows: the files alone do not
+distinguish it from what a killed writer left.
 """
 
 import re
@@ -70,8 +70,8 @@ class Past:
         return chain
 
     def judged(self, found: Iterable[str], condemned: Collection[str], elsewhere: Collection[str]) -> Kept:
-        """What stays because one of these metadata files, which the table does not name, may need it;
-        ``condemned`` are those that would be deleted. Those ``elsewhere`` are outside of the table's
+        """The files that stay because one of these metadata files, which the table does not name, may need
+        them; ``condemned`` are those that would be deleted. Those ``elsewhere`` are outside of the table's
         location, where other tables may have theirs, too.
 
         Raises ``TaskRefusal`` where a copy of the table certainly goes on elsewhere, or one of another table
@@ -102,8 +102,8 @@ class Past:
         return start or None
 
     def _is_readable(self, start: bytes) -> bool:
-        """Whether a table could still be read from earlier metadata: a copy that another catalog entered and
-        never wrote needs it as long as its snapshot is there.
+        """Returns True where a table could still be read from earlier metadata: a copy that another catalog
+        entered and never wrote needs it as long as its snapshot is there.
         """
         found = _CURRENT.search(_beginning(start))
         return found is None or found[1] in _NONE or int(found[1]) in self._snapshots
@@ -141,8 +141,8 @@ class Past:
         return {plain(path), *map(plain, self._reached(path, metadata))}
 
     def _torn(self, path: str) -> set[str]:
-        """What a writer left that was killed while it wrote is kept; metadata of another table is not torn by
-        chance where this one's beginning stands.
+        """The file itself: a writer that was killed while it wrote left it. Metadata of another table is not
+        torn by chance where this one's beginning stands.
         """
         uuid = uuid_in(_beginning(self._head(path) or b""))
         if uuid is not None and uuid != self.uuid:
@@ -152,7 +152,7 @@ class Past:
         return {plain(path)}
 
     def _reached(self, path: str, metadata: Known) -> Iterable[str]:
-        """What metadata names that the table's own snapshots may not."""
+        """The files that metadata names and the table's own snapshots may not name."""
         yield from metadata.named
         strange = metadata.snapshots - self._snapshots
         if not strange:
@@ -195,7 +195,7 @@ def _readable(io: Any, path: str) -> Known | None:
 
 
 def _beginning(start: bytes) -> bytes:
-    """Of a packed file that is cut off in the middle, as much as it tells."""
+    """The readable part of a packed file that is cut off in the middle."""
     try:
         return unpacked(start)
     except Exception:  # noqa: BLE001 - damaged: it tells nothing

@@ -26,7 +26,7 @@ UNITS: Final = ("moment", "hour", "day", "month", "year")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """What the metadata of a data file tells of one column of times.
+    """The facts about one column of times that the metadata of a data file holds.
 
     ``partition``: unit and value of each partition field that is a time of the column. ``nulls``: rows
     without a value, None where they were not counted. Bounds are as Iceberg writes single values.
@@ -53,7 +53,7 @@ class Age:
     nulls: int | None
 
     def is_whole(self, before: int) -> bool:
-        """Whether every row of the file is proven to be older than a time."""
+        """Returns True where every row of the file is proven to be older than a time."""
         return self.sure and self.nulls == 0 and self.end <= before
 
 
@@ -98,7 +98,7 @@ def age_of(told: Told) -> Age | None:
 
 
 def _holds(span: tuple[int, int], lower: int | None, upper: int | None) -> bool:
-    """Whether the bounds of a column lie in the span of its partition."""
+    """Returns True where the bounds of a column lie in the span of its partition."""
     return all(bound is None or span[0] <= bound < span[1] for bound in (lower, upper))
 
 
@@ -133,8 +133,8 @@ def _width(bound: bytes | None) -> int:
 
 
 def whole_and_doubtful(files: Iterable[tuple[str, Told]], before: int) -> Iterator[tuple[str, int, bool]]:
-    """Of files by path, those that may hold rows older than a time (microseconds since 1970): path, rows, and
-    whether all of them are proven to be.
+    """The files that may hold rows older than a time (microseconds since 1970): path, rows, and whether all
+    of them are proven to be.
     """
     for path, told in files:
         age = age_of(told)

@@ -35,8 +35,8 @@ class RowFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clock:
-    """How a table tells the age of rows: the column's field id and type, and by partition spec the places and
-    units of its times, finest first. Rows are deleted before the beginning of a ``unit``.
+    """The way a table tells the age of rows: the column's field id and type, and by partition spec the places
+    and units of its times, finest first. Rows are deleted before the beginning of a ``unit``.
     """
 
     field_id: int
@@ -126,7 +126,7 @@ class Ages(Counting[RowFigures]):
 
 
 def told(entry: Entry, row_clock: Clock, spec_id: int) -> Told:
-    """What the metadata of a file tells of the column."""
+    """The facts about the column that the metadata of a file holds."""
     places, column = row_clock.places.get(spec_id, ()), row_clock.field_id
     return Told(
         records=entry.records,

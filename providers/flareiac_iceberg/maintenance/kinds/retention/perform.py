@@ -122,7 +122,7 @@ def _delete_files(work: TableWork, paths: dict[str, int]) -> None:
 
 
 def _files(work: TableWork, task: DeleteRows, snapshot: int) -> "list[tuple[str, Told]]":
-    """What the metadata of each live data file tells of the column, by path."""
+    """The facts about the column that the metadata of each live data file holds, by path."""
     column = work.table.schema().findField(task.column)
     if column is None:
         raise TaskRefusal("NOT_A_TIME", f"The table no longer has a column {task.column}.")
@@ -195,7 +195,7 @@ def _as_number(value: str, kind: str) -> str:
 
 
 def _old_rows(work: TableWork, task: DeleteRows, snapshot: int) -> dict[str, int]:
-    """How many old rows there are, by the data file that they are in: counted from the rows themselves."""
+    """The number of old rows by the data file that they are in: counted from the rows themselves."""
     sql = (
         f"SELECT _file, count(*) FROM {work.name} VERSION AS OF {snapshot} "  # noqa: S608 - names are quoted
         f"WHERE {_condition(task)} GROUP BY _file"

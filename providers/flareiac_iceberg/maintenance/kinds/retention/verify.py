@@ -1,4 +1,4 @@
-"""Whether more rows were deleted than were to go. Pure."""
+"""The complaint that more rows were deleted than were to go. Pure."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
