@@ -18,7 +18,7 @@ table "measurements" {
     run_if = { small_files_over = 10 }
   }
   snapshot_expiry {
-    older_than  = "1s" # for this example; days in earnest
+    older_than  = "1ms" # for this example; days in earnest
     retain_last = 2
   }
 }
