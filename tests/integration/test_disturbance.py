@@ -44,7 +44,10 @@ def test_a_rename_and_a_drop_under_a_running_job(project: Project) -> None:
     project.edit("rides", ('  column "rider" { type = "string" }\n', ""), (", rider FROM", " FROM"))
     project.land(30)
     destructive = project.plan(2)
-    assert destructive.startswith("Destructive")
+    assert destructive.startswith(
+        "This plan loses data (table.rides: drop column rider) and restarts job.rides.\n"
+    )
+    assert "Destructive or state-changing:" in destructive
     assert "- column.rider" in destructive
     project.apply()
     project.land(30)
