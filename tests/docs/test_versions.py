@@ -1,0 +1,37 @@
+"""The page of versions lists what is installed and fetched: ``python -m tests.docs.versions`` writes it."""
+
+import re
+import tomllib
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.version import Version
+
+from tests.docs.pages import ROOT
+from tests.docs.versions import PAGE, jars, normal, section
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+DECLARED = [
+    *(("program", Requirement(line)) for line in (*PROJECT["dependencies"], *EXTRAS["spark"])),
+    *(("tests", Requirement(line)) for line in EXTRAS["dev"]),
+]
+
+
+def _listed(name: str) -> dict[str, str]:
+    rows = re.findall(r"^\| ([\w.-]+) \| (\d[^ ]*) \|$", section(PAGE.read_text("utf-8"), name), re.MULTILINE)
+    return dict(rows)
+
+
+@pytest.mark.parametrize(
+    ("table", "requirement"), DECLARED, ids=[f"{table}-{line}" for table, line in DECLARED]
+)
+def test_each_declared_distribution_is_listed_with_a_version_that_is_allowed(
+    table: str, requirement: Requirement
+) -> None:
+    listed = _listed("program") | (_listed("tests") if table == "tests" else {})
+    assert requirement.specifier.contains(Version(listed[normal(requirement.name)]))
+
+
+def test_each_jar_that_the_program_names_is_listed() -> None:
+    assert re.findall(r"^- `(.+)`$", section(PAGE.read_text("utf-8"), "jars"), re.MULTILINE) == jars()
