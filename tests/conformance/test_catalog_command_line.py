@@ -3,6 +3,8 @@ nowhere.
 """
 
 import json
+import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -124,9 +126,31 @@ def test_an_application_has_the_secrets_of_its_catalogs_and_keeps_none(project: 
     project.apply()
     project.until(lambda: written(project) == 5, "the rides")
     shows_no_secret(project)
-    command = Path(f"/proc/{project.driver_pid()}/cmdline").read_bytes()
-    assert PASSWORD.encode() not in command
+    driver = project.driver_pid()
+    assert driver is not None
+    commands = {pid: Path(f"/proc/{pid}/cmdline").read_bytes() for pid in processes(driver)}
+    java = [pid for pid, command in commands.items() if b"SparkSubmit" in command]
+    assert len(java) == 1, commands
+    for command in commands.values():
+        assert PASSWORD.encode() not in command
+        assert _KEY.encode() not in command
     project.quiet()
+
+    # A JVM that crashes writes a report, with its command line and its environment.
+    os.kill(java[0], signal.SIGSEGV)
+    project.until(lambda: not Path(f"/proc/{java[0]}").exists(), "the end of the JVM")
+    project.until(lambda: not Path(f"/proc/{driver}").exists(), "the end of the driver")
+    shows_no_secret(project)
+
+
+def processes(pid: int) -> list[int]:
+    """The process and all that it started."""
+    started = [
+        int(child)
+        for task in Path(f"/proc/{pid}/task").iterdir()
+        for child in (task / "children").read_text().split()
+    ]
+    return [pid, *(below for child in started for below in processes(child))]
 
 
 def written(project: Project) -> int:
