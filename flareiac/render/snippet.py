@@ -13,8 +13,8 @@ from flareiac.render.control_characters import printable
 from flareiac.sdk.secret_settings import holds_secret, is_secret
 
 _BLOCK = re.compile(r"(?P<header>[A-Za-z_][\w-]*(?:[ \t]+(?:\"[^\"]*\"|[A-Za-z_][\w-]*))*)[ \t]*\{")
-_SETTING = re.compile(r'(?:"([^"\n]+)"|([A-Za-z_][\w-]*))\s*[=:]\s*"((?:[^"\\\n]|\\.)*)"')
-"""A name and the text that it is given."""
+_SETTING = re.compile(r'(?:"([^"\n]+)"|(?<![\w-])([\w-]+))\s*[=:]\s*"((?:[^"\\\n]|\\.)*)"')
+"""A name and the text that it is given. Within a long word, no search begins again at each of its letters."""
 _MOST_LINES = 6
 _TAB = "    "
 _LEAD = 24

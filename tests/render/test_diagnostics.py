@@ -329,6 +329,7 @@ SECRET = "geheim-pw"
         f'uri = "postgresql://a:{SECRET}@db/lake"',
         f'"password"="{SECRET}"',
         f'sasl = {{ "password" : "{SECRET}" }}',
+        f'{"a" * 300_000}-password = "{SECRET}"',
     ],
 )
 def test_a_secret_that_is_written_out_is_not_shown(line: str) -> None:
