@@ -3,14 +3,23 @@ query.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, Generic, TypeVar
 
 from flareiac.kernel.data import Data
+from flareiac.kernel.diagnostics import Failure
 from flareiac_iceberg.catalogs.base import CatalogSpec
-from flareiac_iceberg.catalogs.entries import Pointer, Registered, folder_of, no_catalog
+from flareiac_iceberg.catalogs.entries import Pointer, Registered, folder_of, no_catalog, unreadable
 
 _IN_NAMESPACE: Final = "SELECT * FROM iceberg_tables WHERE catalog_name = {0} AND table_namespace = {0}"
+_ENTRY: Final = {
+    "catalog_name": False,
+    "table_namespace": False,
+    "table_name": False,
+    "metadata_location": True,
+}
+_PROPERTY: Final = {"property_key": False, "property_value": True}
+"""The columns that are read, and whether they may be null."""
 S = TypeVar("S", bound=CatalogSpec)
 
 
@@ -52,6 +61,7 @@ class SqlReader(ABC, Generic[S]):
         statement = "SELECT * FROM iceberg_namespace_properties WHERE catalog_name = {0} AND namespace = {0}"
         rows = self.rows(statement.format(self.placeholder), self.catalog.name, name)
         if rows:
+            self._check(rows, "iceberg_namespace_properties", _PROPERTY)
             return {row["property_key"]: row["property_value"] or "" for row in rows}
         return {} if self.tables(name) else None
 
@@ -60,7 +70,20 @@ class SqlReader(ABC, Generic[S]):
         rows = self.rows(statement, *parameters)
         if rows is None:
             raise no_catalog(self.catalog, "it has no table iceberg_tables")
+        self._check(rows, "iceberg_tables", _ENTRY)
         return rows
+
+    def _check(self, rows: Sequence[Mapping[str, Data]], table: str, columns: Mapping[str, bool]) -> None:
+        """Raises ``Failure`` where a row has no text in one of these columns, or none at all where it may be
+        null. SQLite takes values of every type in every column.
+        """
+        for row in rows:
+            for name, nullable in columns.items():
+                if isinstance(row.get(name), str) or (nullable and name in row and row[name] is None):
+                    continue
+                what = "a value that is no text" if name in row else "no such column"
+                why = f"the table {table} is not as Iceberg writes it: {name}: {what}"
+                raise Failure(unreadable(self.catalog, why))
 
 
 def _pointer(row: Mapping[str, Data]) -> Pointer:

@@ -215,7 +215,8 @@ class SqlWriter(PointerWriter[S]):
         """See ``CatalogWriter``."""
         with self.errors():
             rows = self._asked(_NAMESPACES, self.spec.name, self.spec.name)
-        levels = [row[0].split(".") for row in rows]
+        # SQLite takes values of every type, and Iceberg finds no namespace whose name is no text.
+        levels = [row[0].split(".") for row in rows if isinstance(row[0], str)]
         return {".".join(found[:depth]) for found in levels for depth in range(1, len(found) + 1)}
 
     @property

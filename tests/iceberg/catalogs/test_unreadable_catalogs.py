@@ -109,3 +109,22 @@ def test_a_block_that_is_not_let_in_says_nothing_of_another_block_of_the_same_pl
                 assert "catalog.denied" in observation.diagnostic.detail
             else:
                 assert isinstance(observation, Missing)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        "UPDATE iceberg_tables SET metadata_location = x'00ff'",
+        "UPDATE iceberg_tables SET table_name = x'6669727374'",
+        "ALTER TABLE iceberg_tables RENAME COLUMN metadata_location TO place",
+    ],
+)
+def test_a_row_that_no_catalog_writes_is_unreadable(lake: Lake, tmp_path: Path, edit: str) -> None:
+    lake.apply("table.first", {"namespace": "n0", "column": columns(id="long")})
+    [database] = tmp_path.rglob("catalog.db")
+    with closing(sqlite3.connect(database)) as opened, opened:
+        opened.execute(edit)
+    found = _observed(lake, "table")["table.r0_lake"]
+    assert isinstance(found, Unreadable)
+    assert found.diagnostic.code == codes.CATALOG_UNREADABLE.id
+    assert "the table iceberg_tables is not as Iceberg writes it" in found.diagnostic.detail
