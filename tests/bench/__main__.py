@@ -115,6 +115,14 @@ def _mutations(
     yield from mutations(directory, count, random.randrange(1_000_000) if seed is None else seed, only)
 
 
+def _entrances(
+    directory: Path, count: int, seed: int | None = None, only: str = ""
+) -> Iterator[Figure | NotMeasured]:
+    from tests.bench.entrances import entrances
+
+    yield from entrances(directory, count, random.randrange(1_000_000) if seed is None else seed, only)
+
+
 def _team(directory: Path, most: int) -> Iterator[Figure | NotMeasured]:
     from tests.bench.team_figures import team
 
@@ -144,6 +152,7 @@ MEASUREMENTS: dict[str, tuple[Measurement, int]] = {
     "team": (_team, 10_000),
     "verdicts": (_verdicts, 300),
     "mutations": (_mutations, 200),
+    "entrances": (_entrances, 1_000_000),
 }
 """By name: what measures it, and of how many blocks (or records, or rows per file) unless told otherwise."""
 
@@ -168,7 +177,7 @@ def main() -> int:
         "--only",
         default="",
         help="of the matrix: the cells whose name contains one of these words, with commas between; of "
-        "mutations: kinds; of verdicts: "
+        "mutations: kinds; of entrances: their names; of verdicts: "
         "families of queries",
     )
     parser.add_argument(
@@ -185,9 +194,14 @@ def main() -> int:
         help="of chaos: jobs over files, over topics of a broker that is killed too, or on a cluster whose "
         "master and workers are",
     )
-    parser.add_argument("--seed", type=int, help="of chaos, state-chaos, verdicts and mutations: repeats one")
+    parser.add_argument(
+        "--seed", type=int, help="of chaos, state-chaos, verdicts, mutations and entrances: repeats one"
+    )
     parser.add_argument("--pairs", type=int, default=300, help="of verdicts: how many")
     parser.add_argument("--count", type=int, default=200, help="of mutations: how many of each kind")
+    parser.add_argument(
+        "--inputs", type=int, default=1_000_000, help="of entrances: how many of all of them together"
+    )
     parser.add_argument(
         "--failing",
         type=Path,
@@ -220,6 +234,7 @@ def main() -> int:
         "state-chaos": (partial(_state_chaos, seed=given.seed), 200),
         "verdicts": (partial(_verdicts, given=given), given.pairs),
         "mutations": (partial(_mutations, seed=given.seed, only=given.only), given.count),
+        "entrances": (partial(_entrances, seed=given.seed, only=given.only), given.inputs),
     }
     found: list[Figure | NotMeasured] = []
     failed = False

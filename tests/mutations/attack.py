@@ -5,25 +5,20 @@ ended.
 import json
 import os
 import random
-import select
 import shutil
-import signal
-import sys
 import tempfile
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
+from tests.mutations.children import HANGING, Child
 from tests.mutations.contain import contain
 from tests.mutations.kinds import KINDS, READING, Kind
 from tests.mutations.verdict import perform, wrong
 from tests.mutations.worlds import Tree, World, make_worlds
 
-HANGING = 90.0
-"""Seconds without a word after which a command counts as hanging."""
 BATCH = 400
 _KEPT = 4_000
 
@@ -148,49 +143,25 @@ def attack(ground: Range, name: str, count: int, seed: int) -> Iterator[Damaged]
 
 def _batch(ground: Range, name: str, numbers: range, seed: int) -> Iterator[Damaged]:
     """A process for some of them; one that dies or hangs is the last of its batch."""
-    reader, writer = os.pipe()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    child = os.fork()
-    if child == 0:
-        os.close(reader)
-        _work(ground, name, numbers, seed, writer)
-    os.close(writer)
+    child = Child(lambda lines: _work(ground, name, numbers, seed, lines))
     done = numbers.start
-    try:
-        for line in _lines(reader):
-            item = _from_json(line)
-            done = item.number + 1
-            yield item
-    finally:
-        os.close(reader)
-        os.kill(child, signal.SIGKILL)
-        status = os.waitpid(child, 0)[1]
+    for line in child.lines():
+        item = _from_json(line)
+        done = item.number + 1
+        yield item
     if done < numbers.stop:
         case = ground.case(name, seed, done, contained=os.geteuid() == 0)
-        how = f"exit {os.WEXITSTATUS(status)}" if os.WIFEXITED(status) else f"signal {os.WTERMSIG(status)}"
-        yield _item(
-            name,
-            done,
-            case,
-            code=-2,
-            wrong=(f"no end after {HANGING:.0f} s, or the process ended by itself: {how}",),
-        )
+        why = f"no end after {HANGING:.0f} s, or the process ended by itself: {child.end}"
+        yield _item(name, done, case, code=-2, wrong=(why,))
 
 
-def _work(ground: Range, name: str, numbers: range, seed: int, writer: int) -> None:
-    try:
-        contained = contain(ground.folder)
-        tree = Tree.empty(ground.root)
-        with os.fdopen(writer, "w", encoding="utf-8") as told:
-            for number in numbers:
-                item = _one(ground, tree, name, number, seed, contained=contained)
-                told.write(json.dumps(asdict(item)) + "\n")
-                told.flush()
-    except BaseException as problem:  # noqa: BLE001 - this process must not go on as its parent does
-        sys.stderr.write(f"{name}: {type(problem).__name__}: {problem}\n")
-        os._exit(70)
-    os._exit(0)
+def _work(ground: Range, name: str, numbers: range, seed: int, lines: TextIO) -> None:
+    contained = contain(ground.folder)
+    tree = Tree.empty(ground.root)
+    for number in numbers:
+        item = _one(ground, tree, name, number, seed, contained=contained)
+        lines.write(json.dumps(asdict(item)) + "\n")
+        lines.flush()
 
 
 def _one(ground: Range, tree: Tree, name: str, number: int, seed: int, *, contained: bool) -> Damaged:
@@ -230,17 +201,6 @@ def _is_ours(name: str) -> bool:
     while it reads.
     """
     return name == "new.plan" or name.endswith("lock.guard")
-
-
-def _lines(reader: int) -> Iterator[bytes]:
-    rest, until = b"", time.monotonic() + HANGING
-    while select.select([reader], [], [], max(0.0, until - time.monotonic()))[0]:
-        got = os.read(reader, 1 << 20)
-        if not got:
-            return
-        *lines, rest = (rest + got).split(b"\n")
-        yield from lines
-        until = time.monotonic() + HANGING
 
 
 def _from_json(line: bytes) -> Damaged:

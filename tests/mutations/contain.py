@@ -13,9 +13,9 @@ _READ_ONLY, _REMOUNT, _BIND, _RECURSIVE, _PRIVATE = 1, 32, 4096, 16384, 1 << 18
 _MEMORY = 4 * 2**30
 
 
-def contain(folder: Path) -> bool:
+def contain(folder: Path, memory: Path | None = None) -> bool:
     """From now on this process writes nothing outside of the folder and reaches no host. False where the
-    system does not allow it.
+    system does not allow it. ``memory``: a folder that is empty and writable for this process alone.
     """
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -29,8 +29,13 @@ def contain(folder: Path) -> bool:
         own, own, None, _BIND, None
     ):
         return False
+    kept = {own}
+    if memory is not None:
+        kept.add(os.fsencode(memory))
+        if library.mount(b"tmpfs", os.fsencode(memory), b"tmpfs", 0, None):
+            return False
     for mounted in _mounts():
-        if mounted != own:
+        if mounted not in kept:
             # Some refuse, and hold no files
             library.mount(b"none", mounted, None, _REMOUNT | _BIND | _READ_ONLY, None)
     return _is_closed(folder)

@@ -18,6 +18,7 @@ _VALUE = re.compile(rb"=[ \t]*([^\n={}]+)$", re.MULTILINE)
 _NUMBER = re.compile(rb"\b\d+(?:\.\d+)?\b")
 _NAME = re.compile(rb"\b[a-z_]{2,}\b")
 _QUOTED = re.compile(rb'"[^"\n]*"')
+_MARKS = b"()[]{}<>,.;:!?*/+-=%&|~^@#$`'_ 0123456789azAZ\\\t"
 _DEPTHS = (3, 3, 10, 40, 40, 150, 150, 300, 3_000, 20_000)
 _TIMES = (2, 2, 5, 50, 50, 50, 300, 300, 2_000, 10_000)
 
@@ -101,6 +102,27 @@ def _text(content: bytes, choose: random.Random, _others: Sequence[bytes]) -> by
     at = choose.randrange(place.start() + 1, place.end())
     start, end = (place.start() + 1, place.end() - 1) if choose.random() < 0.5 else (at, at)
     return content[:start] + hostile + content[end:]
+
+
+def _inside(content: bytes, choose: random.Random, _others: Sequence[bytes]) -> bytes:
+    """A character less, twice, swapped or another one, inside of a text between quotation marks."""
+    found = [place for place in _QUOTED.finditer(content) if place.end() - place.start() > 2]
+    if not found:
+        return content
+    place = choose.choice(found)
+    text = content[place.start() + 1 : place.end() - 1]
+    for _ in range(choose.choice((1, 1, 2, 4))):
+        at = choose.randrange(len(text) + 1)
+        text = choose.choice(
+            (
+                text[:at] + text[at + 1 :],
+                text[:at] + text[at : at + 1] * choose.choice((2, 2, 40, 3_000)) + text[at + 1 :],
+                text[:at] + text[at + 1 : at + 2] + text[at : at + 1] + text[at + 2 :],
+                text[:at] + bytes([choose.choice(_MARKS)]) + text[at + choose.randrange(2) :],
+                text[:at] + choose.choice(NUMBERS[:6]) + text[at:],
+            )
+        )
+    return content[: place.start() + 1] + text + content[place.end() - 1 :]
 
 
 def _name(content: bytes, choose: random.Random, _others: Sequence[bytes]) -> bytes:
@@ -190,7 +212,7 @@ def _value(content: bytes, choose: random.Random, others: Sequence[bytes]) -> by
 
 def _call(content: bytes, choose: random.Random, _others: Sequence[bytes]) -> bytes:
     """A call of a function of the language with arguments that it may not like, where a value was."""
-    names = _functions()
+    names = function_names()
 
     def argument(depth: int) -> str:
         if depth and choose.random() < 0.3:
@@ -227,7 +249,7 @@ WRAPPED = (
 
 
 @lru_cache(maxsize=1)
-def _functions() -> tuple[str, ...]:
+def function_names() -> tuple[str, ...]:
     from pathlib import Path
 
     from flareiac.lang.functions import functions
@@ -256,6 +278,7 @@ ANY_TEXT: dict[str, Damage] = {
     "gap": _gap,
     "number": _number,
     "text": _text,
+    "inside": _inside,
     "name": _name,
     "repeat": _repeat,
     "deep": _deep,

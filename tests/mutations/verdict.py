@@ -21,6 +21,8 @@ from flareiac.cli.exit_codes import ExitCode
 SLOW = 5.0
 """Seconds of work after which a command on a small file counts as a bug."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_BUGS = re.compile("FIX099|FIP005|FIA013|failed unexpectedly")
+"""Codes and words of what no code expected, of the core and of what calls providers."""
 _LINES = frozenset({"plan", "apply", "destroy", "drift"})
 _CODE = re.compile(r"\bFI[A-Z]\d{3}\b")
 CODES: dict[str, frozenset[int]] = {
@@ -41,6 +43,7 @@ CODES: dict[str, frozenset[int]] = {
             ExitCode.CANCELLED,
         }
     ),
+    **dict.fromkeys(("logs", "checkpoint", "table", "import"), frozenset({ExitCode.DONE, ExitCode.ERROR})),
     "apply": frozenset(ExitCode) - {ExitCode.CHANGES, ExitCode.DRIFT, ExitCode.USAGE},
 }
 """With which each command may end, whatever is in the files that it reads."""
@@ -88,12 +91,12 @@ def wrong(ending: Ending, command: tuple[str, ...], changed: list[str], *, vouch
     """
     both = ending.out + ending.err
     found = []
-    if ("FIX099" in both and not vouched) or "Traceback (most" in both:
-        found.append("internal error")
+    if ((bug := hidden_bug(both)) and not vouched) or "Traceback (most" in both:
+        found.append(bug or "traceback")
     if ending.code not in CODES[command[0]]:
         found.append(f"exit code {ending.code}")
-    if unprintable := _CONTROL.search(re.sub(r"\\u[0-9a-f]{4}", "", both)):
-        found.append(f"unprintable U+{ord(unprintable[0]):04X}")
+    if character := unprintable(both):
+        found.append(character)
     if ending.seconds > SLOW:
         found.append(f"slow: {ending.seconds:.1f} s")
     if ending.code == ExitCode.ERROR and not ending.diagnostics:
@@ -103,6 +106,18 @@ def wrong(ending: Ending, command: tuple[str, ...], changed: list[str], *, vouch
     if changed:
         found.append(f"changed {', '.join(changed)}")
     return tuple(found)
+
+
+def hidden_bug(text: str) -> str:
+    """What a text says of a bug of FlareIaC or of one of its providers; empty where it names none."""
+    found = _BUGS.search(text)
+    return f"internal error {found[0]}" if found else ""
+
+
+def unprintable(text: str) -> str:
+    """The first character that a terminal must not get; empty where there is none."""
+    found = _CONTROL.search(re.sub(r"\\u[0-9a-f]{4}", "", text))
+    return f"unprintable U+{ord(found[0]):04X}" if found else ""
 
 
 def _is_json(text: str, *, lines: bool) -> bool:
