@@ -5,14 +5,13 @@ It holds no secrets, for settings of backends are none. There is none while the 
 itself.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
 from typing import Final
 
 from flareiac.kernel import codes
-from flareiac.kernel.data import read_json
+from flareiac.kernel.data import read_json, write_json
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.durable_files import make_directory, remove_file, replace_file
 from flareiac.kernel.lazy_dataclass import dataclass
@@ -63,7 +62,7 @@ def write_record(root: Path, record: BackendRecord) -> None:
     path = record_path(root)
     make_directory(path.parent)
     document: Mapping[str, object] = {"format_version": _FORMAT, **encode(record)}
-    replace_file(path, json.dumps(document, indent=2).encode() + b"\n")
+    replace_file(path, write_json(document, indent=2).encode() + b"\n")
 
 
 def _unreadable(path: Path, why: str) -> Diagnostic:

@@ -3,12 +3,11 @@ again.
 """
 
 import contextlib
-import json
 from collections.abc import Mapping
 
 from flareiac import __version__
 from flareiac.kernel import user_cache
-from flareiac.kernel.data import Attributes, read_json
+from flareiac.kernel.data import Attributes, read_json, write_json
 
 
 def known_figures(lineage: str, workspace: str) -> dict[str, Attributes]:
@@ -22,7 +21,7 @@ def known_figures(lineage: str, workspace: str) -> dict[str, Attributes]:
 
 def remember(lineage: str, workspace: str, figures: Mapping[str, Attributes]) -> None:
     """Keeps them for the next time."""
-    user_cache.keep(_name(lineage, workspace), json.dumps(figures).encode())
+    user_cache.keep(_name(lineage, workspace), write_json(figures).encode())
 
 
 def _name(lineage: str, workspace: str) -> str:

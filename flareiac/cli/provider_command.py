@@ -1,6 +1,5 @@
 """What a command of a provider works with. See ``flareiac.sdk.command_line.CommandLine``."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
@@ -11,7 +10,7 @@ from flareiac.app.recorded_project import LockedView, RecordedView, state_change
 from flareiac.cli.invocation import Invocation
 from flareiac.cli.locked_work import locked_work
 from flareiac.cli.project import opened
-from flareiac.kernel.data import Data
+from flareiac.kernel.data import Data, write_json
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.render.control_characters import printable
 from flareiac.render.json_values import plain
@@ -35,7 +34,7 @@ class ProviderCommand:
 
     def out_json(self, document: Mapping[str, Data]) -> None:
         """Prints a JSON document."""
-        self.invocation.terminal.out(json.dumps(plain(dict(document)), indent=2))
+        self.invocation.terminal.out(write_json(plain(dict(document)), indent=2))
 
     def confirm(self, lines: Sequence[str], question: str, *, approved: bool) -> None:
         """Raises ``typer.Abort`` after a no."""

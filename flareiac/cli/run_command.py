@@ -1,7 +1,6 @@
 """Runs one command: every way in which it can end becomes an exit code, and every complaint a diagnostic."""
 
 import datetime as dt
-import json
 import os
 import signal
 import sys
@@ -21,6 +20,7 @@ from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
 from flareiac.cli.terminal import Terminal
 from flareiac.kernel import codes
+from flareiac.kernel.data import write_json
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.signals import SignalRelay
 from flareiac.kernel.sources import Source
@@ -134,7 +134,7 @@ class _Failing:
             return
         validating = self._arguments[0] == "validate"
         found = {"format_version": "1.0", "diagnostics": as_json(diagnostics, sources)}
-        self._terminal.out(json.dumps(validate_json(diagnostics, sources) if validating else found, indent=2))
+        self._terminal.out(write_json(validate_json(diagnostics, sources) if validating else found, indent=2))
 
 
 @contextmanager

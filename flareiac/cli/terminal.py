@@ -1,7 +1,6 @@
 """The terminal: results to standard output, the rest to standard error. Touches the process's streams."""
 
 import io
-import json
 import os
 import shutil
 import sys
@@ -9,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from flareiac.kernel import codes
+from flareiac.kernel.data import write_json
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.render.control_characters import visible
@@ -65,7 +65,7 @@ class Terminal:
     def out_json(self, line: Mapping[str, object]) -> None:
         """Prints one line of JSON. Raises what ``out`` raises."""
         self.json_begun = True
-        _write(visible(json.dumps(line)))
+        _write(visible(write_json(line)))
 
     def say(self, text: str) -> None:
         """Something for the person, not part of the result."""

@@ -1,18 +1,21 @@
 """Plain data: what decoded attributes are made of, and its canonical text and digest.
 
-Plain data is None, bool, int, float, str, lists and string-keyed dicts of plain data, and two leaves that
-JSON has no word for: ``Reference`` (another resource) and ``UNKNOWN`` (a value that is known only after
-apply). Numbers are ints where they are whole. A compared value may also be ``ABSENT``.
+Plain data is None, bool, str, lists and string-keyed dicts of plain data, numbers (see ``kernel.numbers``:
+an int where one is whole, and a ``Decimal`` where a float would round it), and two leaves that JSON has no
+word for: ``Reference`` (another resource) and ``UNKNOWN`` (a value that is known only after apply). A
+compared value may also be ``ABSENT``.
 """
 
 import hashlib
 import json
-import math
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
 from typing import Annotated, Any, Final, TypeAlias
 
 from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.kernel.numbers import number_text, read_number
 from flareiac.kernel.records import Form
 
 
@@ -136,7 +139,7 @@ def _seconds(value: Any) -> float:
 Data: TypeAlias = Annotated[Any, Form(to_json, from_json)]
 """Plain data (a recursive union that would buy little and cost a cast at every use)."""
 
-Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
+Json: TypeAlias = "bool | int | float | Decimal | str | Sequence[Json] | Mapping[str, Json] | None"
 """A document for programs to read, or a part of one: what JSON has and nothing else."""
 
 Attributes: TypeAlias = Annotated[
@@ -186,22 +189,54 @@ def parse_json(
 
 
 def read_json(content: bytes | str) -> Data:
-    """A stored document. Raises ``ValueError`` for what is not JSON, also where Python reads it: ``NaN``,
-    ``Infinity``, ``1e999``.
+    """A stored document, numbers without loss. Raises ``ValueError`` for what is not JSON, also where Python
+    reads it: ``NaN``, ``Infinity``, ``1e999``.
     """
-    return parse_json(content, _finite, DEEPEST_STORED)
+    return parse_json(content, read_number, DEEPEST_STORED)
 
 
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"{text} is not a number that JSON has")
-    return number
+_EXACT: Final = f"{os.urandom(16).hex()} "
+"""What begins the text that stands for an exact number until the document is written. No user can know it."""
+_EXACT_NUMBER: Final = re.compile(f'"{_EXACT}([^"]*)"')
+
+
+def write_json(
+    value: object,
+    *,
+    indent: int | None = None,
+    compact: bool = False,
+    sort_keys: bool = False,
+    ensure_ascii: bool = True,
+    leaf: Callable[[object], object] | None = None,
+) -> str:
+    """Data as a document of JSON, numbers with all of their digits. ``leaf`` gives what JSON has a word for
+    in place of other values. Raises ``TypeError`` for what has no form.
+    """
+    exact = False
+
+    def replaced(item: object) -> object:
+        nonlocal exact
+        if isinstance(item, Decimal):
+            exact = True
+            return _EXACT + number_text(item)
+        if leaf is None or (found := leaf(item)) is item:
+            raise TypeError(f"{type(item).__name__} is no plain data")
+        return found
+
+    text = json.dumps(
+        value,
+        indent=indent,
+        separators=(",", ":") if compact else None,
+        sort_keys=sort_keys,
+        ensure_ascii=ensure_ascii,
+        default=replaced,
+    )
+    return _EXACT_NUMBER.sub(r"\1", text) if exact else text
 
 
 def canonical(value: Data) -> str:
     """The one text of a value: keys sorted, no spaces. Equal values have equal texts."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_leaf)
+    return write_json(value, sort_keys=True, compact=True, ensure_ascii=False, leaf=_leaf)
 
 
 def digest(value: Data) -> str:
@@ -216,6 +251,15 @@ def is_known(value: Data) -> bool:
     if isinstance(value, list | tuple):
         return all(item.__class__ in _PLAIN or is_known(item) for item in value)
     return not isinstance(value, Unknown)
+
+
+def holds_exact_number(value: Data) -> bool:
+    """Whether a part of a value is a number that a float would round."""
+    if isinstance(value, dict):
+        return any(map(holds_exact_number, value.values()))
+    if isinstance(value, list | tuple):
+        return any(map(holds_exact_number, value))
+    return isinstance(value, Decimal)
 
 
 def references(value: Data) -> list[str]:

@@ -11,6 +11,7 @@ from flareiac.kernel.codes import Code
 from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference, is_known
 from flareiac.kernel.diagnostics import Diagnostics, Related, did_you_mean
 from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.kernel.numbers import exact_number, nearest_number
 from flareiac.kernel.paths import Path
 from flareiac.kernel.sources import Span
 from flareiac.lang.conversion import ConversionError, convert
@@ -122,7 +123,7 @@ class _Decoder:
             self.sensitive.append(path)
         elif hidden:
             self.sensitive.extend(sensitive_paths(value, path))
-        data = to_data(value)
+        data = to_data(value, exact_number if schema.exact else nearest_number)
         if data is None and schema.required:
             detail = f'"{path[-1]}" is required and must not be null.'
             self.complain(codes.MISSING_ATTRIBUTE, detail, node, path)

@@ -7,9 +7,10 @@ from decimal import Context, Decimal, DecimalException
 from typing import Final
 
 from flareiac.kernel.data import UNKNOWN
+from flareiac.kernel.numbers import NUMBERS
 from flareiac.kernel.types import BOOL, NUMBER, Type
 from flareiac.lang.conversion import ConversionError, convert
-from flareiac.lang.values import NUMBERS, Value, contains_sensitive, same, unknown
+from flareiac.lang.values import Value, contains_sensitive, same, unknown
 
 _GUARDED: Final = Context(prec=NUMBERS.prec - 4, Emax=NUMBERS.Emax, Emin=NUMBERS.Emin)
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
-from decimal import ROUND_FLOOR, Context, Decimal
+from decimal import Decimal
 from itertools import islice
 from typing import Any, Final
 from unicodedata import normalize
@@ -12,6 +12,7 @@ from flareiac.kernel.addresses import block_type
 from flareiac.kernel.codes import Code
 from flareiac.kernel.data import UNKNOWN, Data, Reference, Unknown
 from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.kernel.numbers import LARGEST_EXPONENT, Number, exact_number, number_text
 from flareiac.kernel.paths import Path
 from flareiac.kernel.types import (
     ANY,
@@ -28,12 +29,6 @@ from flareiac.kernel.types import (
     Type,
 )
 from flareiac.lang.escapes import quote
-
-LARGEST_EXPONENT: Final = 4000
-"""Numbers of more digits than Python writes out without complaint are refused."""
-
-NUMBERS: Final = Context(prec=154, Emax=LARGEST_EXPONENT, Emin=-LARGEST_EXPONENT)
-"""Arithmetic to 154 digits, as many as cty's 512 bits hold."""
 
 
 def written_number(text: str) -> Decimal:
@@ -401,21 +396,21 @@ def pairs(value: Value) -> Iterable[tuple[Value, Value]] | None:
             return None
 
 
-def to_data(value: Value) -> Data:
-    """Plain data: whole numbers as int, others as float, resources as ``Reference``, unknown as UNKNOWN.
+def to_data(value: Value, number_form: Callable[[Decimal], Number] = exact_number) -> Data:
+    """Plain data: resources as ``Reference``, unknown as UNKNOWN, numbers as ``number_form`` gives them.
     Marks are dropped.
     """
     match value.raw:
         case Decimal():
-            return plain_number(value.raw)
+            return number_form(value.raw)
         case tuple():
-            return [to_data(item) for item in value.raw]
+            return [to_data(item, number_form) for item in value.raw]
         case Mapping():
-            return {name: to_data(item) for name, item in value.raw.items()}
+            return {name: to_data(item, number_form) for name, item in value.raw.items()}
         case Resource(address):
             return Reference(address)
         case Symbols(_, members):
-            return {name: to_data(members[name]) for name in members}
+            return {name: to_data(members[name], number_form) for name in members}
         case raw:
             return raw
 
@@ -460,11 +455,6 @@ def type_of_cty(form: Data) -> Type:
             return ANY
 
 
-def plain_number(value: Decimal) -> int | float:
-    """An int where the number is whole, else the nearest float."""
-    return int(value) if value == value.to_integral_value(ROUND_FLOOR, NUMBERS) else float(value)
-
-
 def from_data(data: Data) -> Value:
     """The inverse of ``to_data``: lists become tuples, dicts objects; a ``Reference`` is one whose attributes
     are unknown.
@@ -478,8 +468,8 @@ def from_data(data: Data) -> Value:
             return boolean(data)
         case int():
             return number(data)
-        case float():
-            return Value(NUMBER, Decimal(repr(data)))
+        case float() | Decimal():
+            return Value(NUMBER, Decimal(str(data)))
         case str():
             return string(data)
         case Reference(address):
@@ -490,12 +480,6 @@ def from_data(data: Data) -> Value:
             return tuple_value(from_data(item) for item in data)
         case _:
             raise TypeError(f"not plain data: {data!r}")
-
-
-def number_text(value: Decimal) -> str:
-    """A number as ``tostring`` writes it: no exponent, no trailing zeros."""
-    text = format(value, "f")
-    return (text.rstrip("0").rstrip(".") or "0") if "." in text else ("0" if text == "-0" else text)
 
 
 def plain_text(raw: object) -> str | None:

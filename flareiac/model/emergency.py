@@ -5,11 +5,10 @@ of the rest of it. A last line that was cut off is recognised and left out.
 """
 
 import hashlib
-import json
 from collections.abc import Callable
 from typing import Final, Literal
 
-from flareiac.kernel.data import read_json
+from flareiac.kernel.data import read_json, write_json
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import decode, encode
 from flareiac.model.damage import UNREADABLE, damage
@@ -44,7 +43,7 @@ class EmergencyJournal:
 
 def encode_header(header: EmergencyHeader) -> bytes:
     """The payload of the first line."""
-    return json.dumps(encode(header), separators=(",", ":")).encode()
+    return write_json(encode(header), compact=True).encode()
 
 
 def encode_line(payload: bytes) -> bytes:

@@ -2,12 +2,11 @@
 snapshot.
 """
 
-import json
 from collections.abc import Iterable
 from dataclasses import field, replace
 from typing import Final, Literal, TypeAlias
 
-from flareiac.kernel.data import Data, Seconds, read_json
+from flareiac.kernel.data import Data, Seconds, read_json, write_json
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import SPARSE, decode, encode
 from flareiac.model.applied_from import AppliedFrom
@@ -122,7 +121,7 @@ class Recovered:
 
 def encode_entry(entry: Entry) -> bytes:
     """One record's bytes (one line of JSON without the line break)."""
-    return json.dumps(encode(entry), separators=(",", ":"), ensure_ascii=False).encode()
+    return write_json(encode(entry), compact=True, ensure_ascii=False).encode()
 
 
 def decode_entry(content: bytes, where: str) -> Entry:

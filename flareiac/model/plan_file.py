@@ -6,12 +6,11 @@ see them. They are written once, as planned, and named in the other places.
 """
 
 import hashlib
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from flareiac.kernel.data import Data, canonical, digest, read_json, to_json
+from flareiac.kernel.data import Data, canonical, digest, read_json, to_json, write_json
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import decode, encode
 from flareiac.model.damage import UNREADABLE, damage
@@ -111,7 +110,7 @@ class _Part:
 
 
 def _part(value: Any) -> _Part:
-    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    text = write_json(value, compact=True, ensure_ascii=False)
     return _Part([text.encode()], [canonical(value).encode()])
 
 
@@ -124,7 +123,7 @@ def _list_of(items: Iterable[_Part]) -> _Part:
 
 
 def _object_of(items: Iterable[tuple[str, _Part]]) -> _Part:
-    found = {name: (json.dumps(name, ensure_ascii=False).encode() + b":", item) for name, item in items}
+    found = {name: (write_json(name, ensure_ascii=False).encode() + b":", item) for name, item in items}
     return _Part(
         [b"{\n", *_between(b",\n", ([name, *item.text] for name, item in found.values())), b"\n}"],
         [b"{", *_between(b",", ([found[key][0], *found[key][1].canonical] for key in sorted(found))), b"}"],
@@ -156,7 +155,7 @@ def _as_planned(reference: Any, attributes: Data) -> Any:
 
 def _is_same(value: Any, other: Any) -> bool:
     """Also in what Python takes for equal: 1 and True, and the order of keys."""
-    return bool(value == other) and json.dumps(value) == json.dumps(other)
+    return bool(value == other) and write_json(value) == write_json(other)
 
 
 def _repeat(resources: Any, references: Any) -> None:

@@ -2,14 +2,13 @@
 understand.
 """
 
-import json
 import uuid
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from typing import Annotated, TypeAlias
 
-from flareiac.kernel.data import Attributes, Data, digest, read_json
+from flareiac.kernel.data import Attributes, Data, digest, holds_exact_number, read_json, write_json
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import SPARSE, UNSTORED, Form, decode, encode, named
 from flareiac.model.applied_from import AppliedFrom
@@ -21,7 +20,9 @@ from flareiac.sdk.results import Recorded
 from flareiac.sdk.state import Damaged, WrittenByNewer
 
 FORMAT_VERSION = 1
-KNOWN_FEATURES: frozenset[str] = frozenset()
+EXACT_NUMBERS = "exact-numbers"
+"""Of a state with an output that a float would round: an older reader would take it for damaged."""
+KNOWN_FEATURES: frozenset[str] = frozenset({EXACT_NUMBERS})
 KEPT_DROPPED = 100
 _EDITED = (
     "Record an earlier state again (flareiac state history, flareiac state rollback), or restore it from a "
@@ -213,10 +214,16 @@ def new_snapshot() -> Snapshot:
 
 def encode_snapshot(snapshot: Snapshot) -> bytes:
     """The snapshot's bytes; equal snapshots have equal bytes."""
-    ordered = replace(snapshot, outputs=dict(sorted(snapshot.outputs.items())))
+    ordered = replace(snapshot, features=_features(snapshot), outputs=dict(sorted(snapshot.outputs.items())))
     document: dict[str, Data] = {"format_version": FORMAT_VERSION, **encode(ordered)}
     document["digest"] = digest(document)
-    return json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
+    return write_json(document, compact=True, ensure_ascii=False).encode() + b"\n"
+
+
+def _features(snapshot: Snapshot) -> tuple[str, ...]:
+    is_exact = any(holds_exact_number(item.value) for item in snapshot.outputs.values())
+    others = [item for item in snapshot.features if item != EXACT_NUMBERS]
+    return (*others, EXACT_NUMBERS) if is_exact else tuple(others)
 
 
 def decode_snapshot(content: bytes, where: str) -> Snapshot:

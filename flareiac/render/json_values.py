@@ -3,6 +3,7 @@ where that was.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 
 from flareiac.kernel.addresses import Address, parse_address
 from flareiac.kernel.data import Absent, Data, Json, Reference, Unknown
@@ -77,7 +78,7 @@ def json_type(value: Data) -> Json:
     match value:
         case bool():
             return "bool"
-        case int() | float():
+        case int() | float() | Decimal():
             return "number"
         case str() | Reference():
             return "string"

@@ -3,12 +3,13 @@ steer a terminal.
 """
 
 import difflib
-import json
 import re
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import TypeGuard
 
-from flareiac.kernel.data import Absent, Data, Reference, Unknown
+from flareiac.kernel.data import Absent, Data, Reference, Unknown, write_json
+from flareiac.kernel.numbers import number_text
 from flareiac.render.control_characters import printable
 from flareiac.render.redaction import Redacted
 from flareiac.sdk.importing import Call, Written
@@ -58,8 +59,10 @@ def inline(value: Written) -> str:
             return f"[{', '.join(map(inline, value))}]"
         case Call(function, arguments):
             return f"{function}({', '.join(map(inline, arguments))})"
+        case int() | float() | Decimal():
+            return number_text(value)
         case _:
-            return json.dumps(value)
+            return write_json(value)
 
 
 def assignment(label: str, value: Written, width: int) -> list[str]:

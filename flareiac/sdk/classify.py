@@ -4,6 +4,8 @@ there.
 Pure. Only declared (desired) attributes count: a value that only the world has is never a change.
 """
 
+from decimal import Decimal
+
 from flareiac.kernel.data import ABSENT, UNKNOWN, Attributes, Data
 from flareiac.kernel.paths import Path
 from flareiac.sdk.changes import AttributeChange, Origin
@@ -79,4 +81,4 @@ def _same(left: Data, right: Data) -> bool:
 
 
 def _is_number(value: Data) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)

@@ -22,6 +22,7 @@ class Attribute:
 
     ``effect`` says in a few words what a change does to what is there ("metadata only", "restart").
     ``only_with``: a connection that is left out is filled in only where one of these blocks is written.
+    ``exact``: numbers that a float would round arrive as ``Decimal``; otherwise as the nearest float.
     """
 
     type: Type
@@ -35,6 +36,7 @@ class Attribute:
     unit: str = ""
     since: str = "0.1"
     only_with: tuple[str, ...] = ()
+    exact: bool = False
 
 
 class Nesting(StrEnum):

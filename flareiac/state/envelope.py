@@ -6,10 +6,9 @@ text: what it is for (``purpose``), and where it belongs (``bound``).
 """
 
 import base64
-import json
 from typing import Final, Literal
 
-from flareiac.kernel.data import read_json
+from flareiac.kernel.data import read_json, write_json
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import decode, encode
 from flareiac.model.damage import UNREADABLE, damage
@@ -56,7 +55,7 @@ class Envelope:
         """What is authenticated beside the text."""
         document = encode(self)
         del document["nonce"], document["data"]
-        return json.dumps(document, separators=(",", ":"), sort_keys=True).encode()
+        return write_json(document, compact=True, sort_keys=True).encode()
 
 
 def is_encrypted(content: bytes) -> bool:
@@ -65,7 +64,7 @@ def is_encrypted(content: bytes) -> bool:
 
 
 def encode_envelope(envelope: Envelope) -> bytes:
-    return json.dumps(encode(envelope), separators=(",", ":")).encode()
+    return write_json(encode(envelope), compact=True).encode()
 
 
 def decode_envelope(content: bytes, where: str) -> Envelope:

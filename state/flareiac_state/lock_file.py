@@ -1,7 +1,6 @@
 """What the lock file says, who may say it, and when it no longer counts."""
 
 import fcntl
-import json
 import math
 import os
 import time
@@ -10,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, field, replace
 from pathlib import Path
 
-from flareiac.kernel.data import Attributes, digest, read_json
+from flareiac.kernel.data import Attributes, digest, read_json, write_json
 from flareiac.kernel.durable_files import FILE_MODE, replace_file
 from flareiac.kernel.host import Host, has_clock_of_here, this_host
 from flareiac.kernel.lazy_dataclass import dataclass
@@ -117,7 +116,7 @@ class LockFile:
         """Only inside ``guarded``."""
         data = asdict(record)
         del data["info"]["clock"], data["info"]["age"]
-        replace_file(self.path, (json.dumps({**data, "digest": digest(data)}, indent=2) + "\n").encode())
+        replace_file(self.path, (write_json({**data, "digest": digest(data)}, indent=2) + "\n").encode())
 
 
 def _flock(handle: int, mode: int, patience: float, path: Path) -> None:

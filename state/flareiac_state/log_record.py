@@ -6,13 +6,12 @@ lock, which snapshot counts, and which earlier ones are kept.
 """
 
 import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
 from typing import Final
 
-from flareiac.kernel.data import read_json
+from flareiac.kernel.data import read_json, write_json
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import decode, encode
 from flareiac.sdk.state import Damaged, LockInfo, WrittenByNewer
@@ -117,7 +116,7 @@ def short_digest(content: bytes) -> str:
 
 def encode_record(record: Record) -> bytes:
     """The bytes that a record is kept as."""
-    header = json.dumps(encode(record.header), separators=(",", ":"), sort_keys=True).encode()
+    header = write_json(encode(record.header), compact=True, sort_keys=True).encode()
     rest = header + b"\n" + record.payload
     return _MAGIC + hashlib.sha256(rest).hexdigest().encode() + b"\n" + rest
 

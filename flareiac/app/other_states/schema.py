@@ -43,7 +43,7 @@ SCHEMA: Final = Block(
             ),
         ),
         "defaults": Attribute(
-            type=ANY, description="Values by name for outputs that the state does not have."
+            type=ANY, description="Values by name for outputs that the state does not have.", exact=True
         ),
     },
 )

@@ -1,7 +1,5 @@
 """``doctor``: does this machine have what the project needs?"""
 
-import json
-
 from flareiac.app.setup import declared, examine, examine_machine
 from flareiac.cli.complaints import complain
 from flareiac.cli.exit_codes import ExitCode
@@ -9,6 +7,7 @@ from flareiac.cli.invocation import Invocation
 from flareiac.cli.options import VariableOptions
 from flareiac.cli.project import opened
 from flareiac.kernel import codes
+from flareiac.kernel.data import write_json
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.render.diagnostics import as_json as diagnostics_json
 from flareiac.sdk.capabilities import Verdict
@@ -34,7 +33,7 @@ def doctor(invocation: Invocation, *, as_json: Json = False, variables: Variable
         ]
         complaints = diagnostics_json(diagnostics, configuration.sources)
         document = {"format_version": "1.0", "checks": rows, "diagnostics": complaints}
-        terminal.out(json.dumps(document, indent=2))
+        terminal.out(write_json(document, indent=2))
     else:
         complain(terminal, diagnostics, configuration.sources)
         for item in checks:

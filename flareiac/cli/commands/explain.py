@@ -1,6 +1,5 @@
 """``explain``: the documentation on the terminal."""
 
-import json
 from typing import Annotated
 
 import typer
@@ -9,6 +8,7 @@ from flareiac.app.explain import everything
 from flareiac.app.explain import explain as look_up
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
+from flareiac.kernel.data import write_json
 from flareiac.render.explain_text import explain_json, explain_text, list_json, list_text
 from flareiac.render.markdown import terminal_text
 from flareiac.sdk.command_options import Json
@@ -32,7 +32,7 @@ def explain(invocation: Invocation, name: Name = None, as_json: Json = False) ->
         listed, entry = look_up(name)
         found, text = explain_json(listed, entry), explain_text(listed, entry)
     if as_json:
-        terminal.out(json.dumps(found, indent=2))
+        terminal.out(write_json(found, indent=2))
     else:
         terminal.out_as_is(terminal_text(text, width=terminal.width(), colour=terminal.colour()))
     return ExitCode.DONE

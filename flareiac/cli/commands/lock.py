@@ -1,6 +1,5 @@
 """``lock status`` and ``lock release``: who holds the state lock."""
 
-import json
 from typing import Annotated
 
 import typer
@@ -9,6 +8,7 @@ from flareiac.app.lock_control import lock_status, release_lock
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
 from flareiac.cli.project import opened
+from flareiac.kernel.data import write_json
 from flareiac.render.lock_text import lock_json, lock_text
 from flareiac.sdk.command_options import Json
 
@@ -20,7 +20,7 @@ def status(invocation: Invocation, as_json: Json = False) -> int:
     with opened(invocation) as workspace:
         info = lock_status(workspace)
     if as_json:
-        invocation.terminal.out(json.dumps(lock_json(info), indent=2))
+        invocation.terminal.out(write_json(lock_json(info), indent=2))
     else:
         invocation.terminal.out(lock_text(info))
     return ExitCode.DONE if info is None else ExitCode.LOCKED

@@ -1,6 +1,6 @@
 """``output``: the outputs of the last apply."""
 
-import json
+from decimal import Decimal
 from typing import Annotated
 
 import typer
@@ -9,7 +9,9 @@ from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
 from flareiac.cli.project import opened
 from flareiac.kernel import codes
+from flareiac.kernel.data import write_json
 from flareiac.kernel.diagnostics import Failure, did_you_mean, error
+from flareiac.kernel.numbers import number_text
 from flareiac.model.desired import OutputValue
 from flareiac.render.output_text import outputs_json, outputs_text
 from flareiac.sdk.command_options import Json
@@ -35,7 +37,7 @@ def output(
         terminal.out_as_is(_raw(name, outputs[name]))
     elif as_json:
         whole = outputs_json(chosen)
-        terminal.out(json.dumps(whole if name is None else whole[name]["value"], indent=2))
+        terminal.out(write_json(whole if name is None else whole[name]["value"], indent=2))
     else:
         terminal.out(outputs_text(chosen, bare=name is not None))
     return ExitCode.DONE
@@ -45,9 +47,11 @@ def _raw(name: str, output: OutputValue) -> str:
     """The value of an output as a shell takes it. Raises ``Failure`` for what has no such text."""
     value = output.value
     if isinstance(value, bool):
-        return json.dumps(value)
-    if isinstance(value, str | int | float):
-        return str(value)
+        return write_json(value)
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int | float | Decimal):
+        return number_text(value)
     hidden = "It is sensitive: the state does not hold it."
     why = hidden if output.sensitive else f"Use flareiac output -json {name}."
     raise Failure(error(codes.OUTPUT_NOT_RAW, f'The output "{name}" cannot be printed with -raw. {why}'))

@@ -1,6 +1,5 @@
 """``plan``: what an apply would do. Shows it, and saves it where asked."""
 
-import json
 import shlex
 from typing import Annotated
 
@@ -17,6 +16,7 @@ from flareiac.cli.options import WorkOptions
 from flareiac.cli.plan_options import DisplayOptions, PlanOptions
 from flareiac.cli.plan_output import print_report, print_report_json
 from flareiac.cli.project import opened
+from flareiac.kernel.data import write_json
 from flareiac.model.plan import Plan
 from flareiac.render.plan_json import plan_json
 from flareiac.sdk.command_options import Json
@@ -84,5 +84,5 @@ def _save(workspace: Workspace, made: Plan, out: str | None, json_into: str | No
     if json_into:
         schemas = workspace.installed.registry.schemas
         document = plan_json(made, tool_version=flareiac.__version__, schemas=schemas)
-        files[json_into] = json.dumps(document, indent=1).encode() + b"\n"
+        files[json_into] = write_json(document, indent=1).encode() + b"\n"
     write_plan_files(workspace.root, files)

@@ -1,6 +1,5 @@
 """``show``: a saved plan, or the state."""
 
-import json
 from typing import Annotated
 
 import typer
@@ -15,6 +14,7 @@ from flareiac.cli.invocation import Invocation
 from flareiac.cli.plan_options import DisplayOptions
 from flareiac.cli.plan_output import print_plan_text
 from flareiac.cli.project import opened
+from flareiac.kernel.data import write_json
 from flareiac.render.plan_json import plan_json
 from flareiac.render.state_text import show_json, state_text
 from flareiac.sdk.command_options import Json
@@ -42,7 +42,7 @@ def _show_plan(invocation: Invocation, file: str, display: DisplayOptions, *, as
     if as_json:
         schemas = installed().registry.schemas
         document = plan_json(plan, tool_version=flareiac.__version__, schemas=schemas)
-        terminal.out(json.dumps(document, separators=(",", ":")))
+        terminal.out(write_json(document, compact=True))
     else:
         print_plan_text(terminal, plan, display)
         complain(terminal, plan.diagnostics)
@@ -56,6 +56,6 @@ def _show_state(invocation: Invocation, *, as_json: bool) -> None:
     schemas = installed().registry.schemas
     if as_json:
         document = show_json(snapshot, schemas=schemas, statistics=found)
-        invocation.terminal.out(json.dumps(document, indent=2))
+        invocation.terminal.out(write_json(document, indent=2))
     else:
         invocation.terminal.out(state_text(snapshot, schemas=schemas, statistics=found))

@@ -1,6 +1,5 @@
 """``state list``, ``state show``, ``state mv`` and ``state rm``: single records."""
 
-import json
 from typing import Annotated
 
 import typer
@@ -12,6 +11,7 @@ from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
 from flareiac.cli.locked_work import locked_work
 from flareiac.cli.project import opened
+from flareiac.kernel.data import write_json
 from flareiac.kernel.records import encode
 from flareiac.render.state_text import record_text
 from flareiac.sdk.command_options import Json
@@ -34,7 +34,7 @@ def list_(invocation: Invocation, pattern: Patterns = None, as_json: Json = Fals
     with opened(invocation) as workspace:
         found = addresses(workspace.load_state(even_moved=True).snapshot, pattern or ())
     if as_json:
-        invocation.terminal.out(json.dumps({"format_version": "1.0", "addresses": found}, indent=2))
+        invocation.terminal.out(write_json({"format_version": "1.0", "addresses": found}, indent=2))
     else:
         for address in found:
             invocation.terminal.out(address)
@@ -46,7 +46,7 @@ def show(invocation: Invocation, address: Recorded, as_json: Json = False) -> in
     with opened(invocation) as workspace:
         record = recorded(workspace.load_state(even_moved=True).snapshot, address)
     if as_json:
-        invocation.terminal.out(json.dumps(encode(record), indent=2))
+        invocation.terminal.out(write_json(encode(record), indent=2))
     else:
         invocation.terminal.out(record_text(record, schemas=installed().registry.schemas))
     return ExitCode.DONE

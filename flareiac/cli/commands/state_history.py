@@ -1,6 +1,5 @@
 """``state history`` and ``state rollback``: earlier states."""
 
-import json
 from typing import Annotated
 
 import typer
@@ -11,6 +10,7 @@ from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
 from flareiac.cli.locked_work import locked_work
 from flareiac.cli.project import opened
+from flareiac.kernel.data import write_json
 from flareiac.model.history import Difference, Earlier
 from flareiac.render.history_text import difference_text, history_json, history_text
 from flareiac.sdk.command_options import AutoApprove, Json
@@ -29,7 +29,7 @@ def history(invocation: Invocation, as_json: Json = False) -> int:
     with opened(invocation) as workspace:
         current, earlier = kept(workspace)
     if as_json:
-        invocation.terminal.out(json.dumps(history_json(current, earlier), indent=2))
+        invocation.terminal.out(write_json(history_json(current, earlier), indent=2))
     else:
         invocation.terminal.out(history_text(current, earlier))
     return ExitCode.DONE

@@ -1,6 +1,5 @@
 """``status``: what the jobs are doing, and how the tables are kept."""
 
-import json
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
 from flareiac.cli.project import opened
 from flareiac.cli.terminal import Terminal
+from flareiac.kernel.data import write_json
 from flareiac.render.control_characters import visible
 from flareiac.render.statistics_text import statistics_json, statistics_text
 from flareiac.render.status_text import status_json, status_text
@@ -46,7 +46,7 @@ def _status(invocation: Invocation, *, as_json: bool) -> str:
         rows, found = running(workspace, snapshot), statistics(workspace, snapshot)
     if as_json:
         held = {sheet.name: statistics_json(found.get(sheet, {})) for sheet in sheets(workspace)}
-        return json.dumps({**status_json(rows), **held}, indent=2)
+        return write_json({**status_json(rows), **held}, indent=2)
     texts = [statistics_text(sheet, items) for sheet, items in found.items()]
     return "\n".join([*([status_text(rows, now=time.time())] if rows or not texts else []), *texts])
 

@@ -1,13 +1,12 @@
 """``validate``: is the configuration right?"""
 
-import json
-
 from flareiac.app.validate import validate as validated
 from flareiac.cli.complaints import complain
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
 from flareiac.cli.options import VariableOptions
 from flareiac.cli.project import opened
+from flareiac.kernel.data import write_json
 from flareiac.render.diagnostics import validate_json
 from flareiac.sdk.command_options import Json
 
@@ -19,7 +18,7 @@ def validate(invocation: Invocation, *, as_json: Json = False, variables: Variab
         found = validated(workspace)
     sources = found.configuration.sources
     if as_json:
-        terminal.out(json.dumps(validate_json(found.diagnostics, sources), indent=2))
+        terminal.out(write_json(validate_json(found.diagnostics, sources), indent=2))
     else:
         complain(terminal, found.diagnostics, sources)
         if not found.diagnostics.has_errors:

@@ -1,11 +1,10 @@
 """``version``: the version, and the installed providers."""
 
-import json
-
 import flareiac
 from flareiac.app.discovery import installed
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
+from flareiac.kernel.data import write_json
 from flareiac.sdk.command_options import Json
 
 
@@ -14,7 +13,7 @@ def version(invocation: Invocation, as_json: Json = False) -> int:
     terminal = invocation.terminal
     if as_json:
         found = {"flareiac_version": flareiac.__version__, "providers": sorted(installed().providers)}
-        terminal.out(json.dumps(found, indent=2))
+        terminal.out(write_json(found, indent=2))
     else:
         terminal.out(f"FlareIaC v{flareiac.__version__}")
     return ExitCode.DONE

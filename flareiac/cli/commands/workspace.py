@@ -1,6 +1,5 @@
 """``workspace``: several states of one project."""
 
-import json
 import os
 from typing import Annotated
 
@@ -12,6 +11,7 @@ from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
 from flareiac.cli.locked_work import locked_work
 from flareiac.cli.project import opened
+from flareiac.kernel.data import write_json
 from flareiac.sdk.command_options import Json
 
 Name = Annotated[str, typer.Argument(help="The name of a workspace.", metavar="NAME")]
@@ -30,7 +30,7 @@ def list_(invocation: Invocation, as_json: Json = False) -> int:
             "selected": selected.name,
             "selected_by": VARIABLE if selected.by_variable else None,
         }
-        terminal.out(json.dumps(document, indent=2))
+        terminal.out(write_json(document, indent=2))
         return ExitCode.DONE
     for name in found.names:
         terminal.out(f"{'*' if name == selected.name else ' '} {name}")

@@ -4,12 +4,12 @@ from collections.abc import Callable, Hashable, Mapping
 from decimal import Decimal
 from functools import reduce
 
+from flareiac.kernel.numbers import NUMBERS
 from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING, ListType, MapType, SetType
 from flareiac.lang.conversion import convert, named, unify
 from flareiac.lang.functions.define import function, takes
 from flareiac.lang.functions.signature import FunctionError, within_limit
 from flareiac.lang.values import (
-    NUMBERS,
     Value,
     boolean,
     identity,

@@ -5,12 +5,13 @@ from decimal import Context, Decimal
 from typing import Final
 
 from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.kernel.numbers import NUMBERS, number_text
 from flareiac.kernel.types import BOOL, NUMBER, STRING
 from flareiac.lang.conversion import ConversionError, convert
 from flareiac.lang.functions.characters import clusters
 from flareiac.lang.functions.json_text import json_text
 from flareiac.lang.functions.signature import FunctionError, LimitError, within_limit
-from flareiac.lang.values import NUMBERS, Value, number_text, plain_text, string
+from flareiac.lang.values import Value, plain_text, string
 
 _NUMBER: Final = r"\d{1,18}"
 _VERB: Final = re.compile(

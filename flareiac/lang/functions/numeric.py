@@ -4,11 +4,12 @@ import re
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, DecimalException
 from typing import Final
 
+from flareiac.kernel.numbers import LARGEST_EXPONENT, NUMBERS
 from flareiac.kernel.types import NUMBER
 from flareiac.lang.conversion import named
 from flareiac.lang.functions.define import function, takes
 from flareiac.lang.functions.signature import FunctionError
-from flareiac.lang.values import LARGEST_EXPONENT, NUMBERS, Value
+from flareiac.lang.values import Value
 
 _DIGITS: Final = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _N = takes("number", NUMBER)

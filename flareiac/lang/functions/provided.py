@@ -1,6 +1,7 @@
 """Functions that providers add: plain data in, plain data out, shown to the language as its own."""
 
 from flareiac.kernel.data import Data
+from flareiac.kernel.numbers import nearest_number
 from flareiac.lang.conversion import from_plain
 from flareiac.lang.functions.signature import Builtin, FunctionError, Parameter
 from flareiac.lang.values import Value, to_data
@@ -12,7 +13,7 @@ def adapt(function: Function) -> Builtin:
 
     def call(*arguments: Value) -> Value:
         try:
-            result: Data = function.call(*(to_data(item) for item in arguments))
+            result: Data = function.call(*(to_data(item, nearest_number) for item in arguments))
         except ValueError as error:
             raise FunctionError(str(error)) from None
         return from_plain(result, function.returns)

@@ -65,9 +65,15 @@ def _whole(bits: int) -> Callable[[Data], Data]:
 
 
 def _float(value: Data) -> Data:
-    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+    if not isinstance(value, int | float) or isinstance(value, bool):
         raise DoesNotFit(f"{value!r} is not a number.")
-    return float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise DoesNotFit(f"{value!s:.60} is larger than any number of 64 bits.")
+    return number
 
 
 def _decimal(value: Data, precision: int, scale: int) -> Data:
