@@ -4,7 +4,7 @@ from flareiac.kernel import codes
 from flareiac.kernel.addresses import InstanceKey
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac.kernel.types import NUMBER, SetType
+from flareiac.kernel.types import BOOL, NUMBER, SetType
 from flareiac.lang.conversion import ConversionError, convert, named
 from flareiac.lang.evaluate import evaluate
 from flareiac.lang.scope import Scope
@@ -119,7 +119,12 @@ def _unsuitable(value: Value) -> str:
         return f"{wanted}, not {named(value.type)}. For a list, write toset(...)."
     if any(item.raw is None for item in value.raw):
         return f"{wanted}, and a null is in this set. Leave it out: toset([for x in ... : x if x != null])."
-    return f"{wanted}, and this is {named(value.type)}. Convert its elements with tostring()."
+    way_out = (
+        "Convert its elements with tostring()."
+        if value.type.element in (NUMBER, BOOL)
+        else "Make a map of it, with a name for each: { for x in ... : x.name => x }."
+    )
+    return f"{wanted}, and this is {named(value.type)}. {way_out}"
 
 
 def _undecided(name: str, expression: Expression, diagnostics: Diagnostics) -> None:

@@ -15,6 +15,7 @@ from flareiac.lang.values import (
     identity,
     list_value,
     map_value,
+    normal,
     object_value,
     string,
     tuple_value,
@@ -171,7 +172,7 @@ def _slice(items: Value, start: Value, end: Value) -> Value:
 def _sort(items: Value) -> Value:
     if any(item.raw is None for item in items.raw):
         raise FunctionError("null cannot be sorted", 0)
-    return list_value(sorted(items.raw, key=lambda item: item.raw), STRING)
+    return list_value(sorted(items.raw, key=lambda item: normal(item.raw)), STRING)
 
 
 def _sum(items: Value) -> Value:
@@ -185,11 +186,12 @@ def _sum(items: Value) -> Value:
 
 def _transpose(value: Value) -> Value:
     out: dict[str, list[str]] = {}
+    spelt: dict[str, str] = {}
     for name in sorted(value.raw):
         if value.raw[name].raw is None or any(item.raw is None for item in value.raw[name].raw):
             raise FunctionError(f"there is a null under {name!r}", 0)
         for item in value.raw[name].raw:
-            out.setdefault(item.raw, []).append(name)
+            out.setdefault(spelt.setdefault(normal(item.raw), item.raw), []).append(name)
     element = ListType(STRING)
     return map_value(
         {name: list_value([string(item) for item in sorted(names)], STRING) for name, names in out.items()},

@@ -1,14 +1,29 @@
-"""Functions of texts."""
+"""Functions of texts. Those that look for a part of a text do so in Unicode's form C, as texts are
+compared.
+"""
+
+from collections.abc import Callable
 
 from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING, ListType, ObjectType, TupleType, Type
 from flareiac.lang.functions.characters import clusters
 from flareiac.lang.functions.define import function, takes
 from flareiac.lang.functions.formatting import format_text
 from flareiac.lang.functions.patterns import Match, Pattern, compiled
-from flareiac.lang.functions.signature import FunctionError, within_limit
-from flareiac.lang.values import Value, boolean, list_value, null, string
+from flareiac.lang.functions.signature import Builtin, FunctionError, Parameter, within_limit
+from flareiac.lang.values import Value, boolean, list_value, normal, null, string
 
 _S = takes("text", STRING)
+
+
+def _searching(
+    name: str, parameters: tuple[Parameter, ...], returns: Type, call: Callable[..., Value], description: str
+) -> Builtin:
+    """A function of texts that gets them in form C: in no other are equal characters equal."""
+
+    def of_form_c(*arguments: Value) -> Value:
+        return call(*(string(normal(item.raw)) for item in arguments))
+
+    return function(name, parameters, returns, of_form_c, description)
 
 
 def _indent(spaces: Value, text: Value) -> Value:
@@ -150,7 +165,7 @@ FUNCTIONS = (
         lambda s: string(s.raw.rstrip("\r\n")),
         "The text without newlines at its end.",
     ),
-    function(
+    _searching(
         "endswith",
         (_S, takes("suffix", STRING)),
         BOOL,
@@ -189,38 +204,38 @@ FUNCTIONS = (
         variadic=takes("lists", ListType(STRING)),
     ),
     function("lower", (_S,), STRING, _lower, "The text in lower case."),
-    function(
+    _searching(
         "regex",
         (takes("pattern", STRING), _S),
         ANY,
         _regex,
         "The first match of an RE2 pattern: a text, or its groups as a tuple or an object.",
     ),
-    function(
+    _searching(
         "regexall", (takes("pattern", STRING), _S), ANY, _regex_all, "All matches, each as regex() gives it."
     ),
-    function(
+    _searching(
         "replace",
         (_S, takes("old", STRING), takes("new", STRING)),
         STRING,
         _replace,
         "The text with a part, or a /pattern/, replaced everywhere.",
     ),
-    function(
+    _searching(
         "split",
         (takes("separator", STRING), _S),
         ListType(STRING),
         _split,
         "The parts of a text between separators.",
     ),
-    function(
+    _searching(
         "startswith",
         (_S, takes("prefix", STRING)),
         BOOL,
         lambda s, x: boolean(s.raw.startswith(x.raw)),
         "Whether a text starts with another.",
     ),
-    function(
+    _searching(
         "strcontains",
         (_S, takes("part", STRING)),
         BOOL,
@@ -238,14 +253,14 @@ FUNCTIONS = (
         "A part of a text, counted in characters; a length of -1 takes the rest.",
     ),
     function("title", (_S,), STRING, _title, "The text with the first letter of each word in upper case."),
-    function(
+    _searching(
         "trim",
         (_S, takes("characters", STRING)),
         STRING,
         _trim,
         "The text without the characters at both ends.",
     ),
-    function(
+    _searching(
         "trimprefix",
         (_S, takes("prefix", STRING)),
         STRING,
@@ -259,7 +274,7 @@ FUNCTIONS = (
         lambda s: string(s.raw.strip()),
         "The text without white space at both ends.",
     ),
-    function(
+    _searching(
         "trimsuffix",
         (_S, takes("suffix", STRING)),
         STRING,
