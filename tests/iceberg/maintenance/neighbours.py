@@ -25,6 +25,7 @@ from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
 from pyiceberg.partitioning import PartitionSpec
 from pyiceberg.schema import Schema
 from pyiceberg.table import Table as IcebergTable
+from pyiceberg.table import Transaction
 from pyiceberg.transforms import parse_transform
 from pyiceberg.typedef import Record
 from pyiceberg.types import (
@@ -209,35 +210,43 @@ def schema_of(table: Table) -> Schema:
     )
 
 
-def write(table: Table, made: IcebergTable) -> IcebergTable:
-    """Writes all files of a table, spec by spec."""
-    for transforms, keyed, files in table.eras:
-        _evolve(made, table, transforms, keyed)
-        for statistics, rows in files:
-            _append(table, made, transforms, keyed, statistics, rows)
-    return made
+def write(table: Table, made: IcebergTable) -> None:
+    """Writes all files of a table, spec by spec: two snapshots for each, and one commit for all."""
+    with pytest.MonkeyPatch.context() as patch, made.transaction() as transaction:
+        # It makes a folder's name of each value, and knows no date after 9999.
+        patch.setattr(PartitionSpec, "partition_to_path", lambda *_: "-")
+        for transforms, keyed, files in table.eras:
+            _evolve(transaction, table, transforms, keyed)
+            spec = transaction.table_metadata.spec()
+            half = len(files) // 2
+            for part in filter(None, (files[:half], files[half:])):
+                with transaction.update_snapshot().fast_append() as update:
+                    for statistics, rows in part:
+                        update.append_data_file(_file(table, made, spec, transforms, keyed, statistics, rows))
 
 
-def _evolve(made: IcebergTable, table: Table, transforms: tuple[str, ...], keyed: bool) -> None:
-    with made.update_spec() as update:
-        for item in made.spec().fields:
+def _evolve(transaction: Transaction, table: Table, transforms: tuple[str, ...], keyed: bool) -> None:
+    with transaction.update_spec() as update:
+        for item in transaction.table_metadata.spec().fields:
             if str(item.transform) != "void":
                 update.remove_field(item.name)
-    with made.update_spec() as update:
+    with transaction.update_spec() as update:
+        era = len(transaction.table_metadata.specs())
         for number, transform in enumerate(transforms):
-            update.add_field(table.column, parse_transform(transform), f"p{len(made.specs())}_{number}")
+            update.add_field(table.column, parse_transform(transform), f"p{era}_{number}")
         if keyed:
-            update.add_field("k", parse_transform("identity"), f"p{len(made.specs())}_k")
+            update.add_field("k", parse_transform("identity"), f"p{era}_k")
 
 
-def _append(
+def _file(
     table: Table,
     made: IcebergTable,
+    spec: PartitionSpec,
     transforms: tuple[str, ...],
     keyed: bool,
     statistics: str,
     rows: Sequence[Row],
-) -> None:
+) -> DataFile:
     path = Path(made.location().removeprefix("file://")) / "data" / f"00000-0-{uuid4()}-00001.parquet"
     path.parent.mkdir(parents=True, exist_ok=True)
     kind = schema_to_pyarrow(made.schema())
@@ -255,13 +264,12 @@ def _append(
         },
         **({"k": rows[0].key} if keyed else {}),
     }
-    spec = made.spec()
     wanted = iter(values.values())
     partition = [
         next(wanted) if position >= len(spec.fields) - len(values) else None
         for position in range(len(spec.fields))
     ]
-    file = DataFile.from_args(
+    return DataFile.from_args(
         content=DataFileContent.DATA,
         file_path=f"file://{path}",
         file_format=FileFormat.PARQUET,
@@ -277,11 +285,6 @@ def _append(
         nan_value_counts={},
         **statistics_of(table, made.schema().find_field(table.column).field_id, statistics, rows),
     )
-    with pytest.MonkeyPatch.context() as patch:
-        # It makes a folder's name of each value, and knows no date after 9999.
-        patch.setattr(PartitionSpec, "partition_to_path", lambda *_: "-")
-        with made.transaction() as transaction, transaction.update_snapshot().fast_append() as update:
-            update.append_data_file(file)
 
 
 def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
