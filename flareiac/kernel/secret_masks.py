@@ -113,7 +113,8 @@ def _parts(secret: str) -> Iterator[str]:
 
 def _mask(secret: str) -> _Mask:
     by_sign = len(secret) <= _LONGEST_BY_SIGN
-    pattern = "".join(map(_spellings, secret)) if by_sign else re.escape(secret)
+    signs = re.findall(r"\s+|\S", secret)
+    pattern = "".join(map(_spellings, signs)) if by_sign else re.escape(secret)
     if len(secret) < _WORDS_BELOW:
         pattern = f"(?<![A-Za-z0-9]){pattern}(?![A-Za-z0-9])"
     plain = max(re.findall(r"[A-Za-z0-9]+", secret) or [secret], key=len)
@@ -123,14 +124,22 @@ def _mask(secret: str) -> _Mask:
 
 
 def _spellings(sign: str) -> str:
-    """A pattern for one sign of a secret in any spelling."""
+    """A pattern for one sign of a secret in any spelling. A run of blanks counts as one sign: who folds the
+    lines of a text makes one of several.
+    """
+    if len(sign) > 1:
+        return f"(?:{'|'.join(map(_spelled, dict.fromkeys(sign)))})+"
+    return f"{_spelled(sign)}{'+' if sign.isspace() else ''}"
+
+
+def _spelled(sign: str) -> str:
     octets = sign.encode(errors="replace")
     by_octets = "".join(f"[%=](?:25)*(?i:{octet:02x})" for octet in octets)
     units = sign.encode("utf-16-be", errors="replace")
     by_units = "".join(rf"\\+u(?i:{units[at : at + 2].hex()})" for at in range(0, len(units), 2))
     found = [by_octets, by_units]
     if sign.isspace():
-        found += [r"\s+", r"\+"]
+        found += [r"\s", r"\+"]
     if sign in _NAMED:
         found.append(_NAMED[sign])
     if sign in _ESCAPES:
