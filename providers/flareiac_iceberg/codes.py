@@ -168,6 +168,7 @@ ORPHANS_NOT_REMOVED: Final = Code("FIK123", "Some orphan files could not be remo
 SNAPSHOTS_NOT_EXPIRED: Final = Code("FIK124", "Snapshots that were to expire still exist")
 ROWS_WITHOUT_AGE: Final = Code("FIK125", "The column gives rows no age")
 MORE_ROWS_THAN_FORECAST: Final = Code("FIK139", "More rows would be deleted than forecast")
+MORE_EXPIRED_THAN_FORECAST: Final = Code("FIK136", "More would expire than forecast")
 FILES_OF_UNKNOWN_OWNER: Final = Code("FIK126", "Files below the table's location may not be its own")
 FILES_OF_OTHER_TABLE: Final = Code("FIK127", "Another table has files below the table's location")
 ORPHANS_IN_USE: Final = Code("FIK128", "Files to be removed are in use under another spelling")

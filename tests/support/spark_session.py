@@ -21,6 +21,8 @@ _SMALL = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "1",
 }
+FEW_ROWS = {"spark.sql.codegen.wholeStage": "false", "spark.sql.adaptive.enabled": "false"}
+"""For many queries of a few rows each, which take less time than compiling them does."""
 
 
 def short_lived(jars: Sequence[Path]) -> tuple[str, ...]:

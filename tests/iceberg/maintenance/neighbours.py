@@ -101,7 +101,7 @@ def random_table(seed: int, now_us: int) -> Table:
     keep = dice.choice([1, 30, 400, 9000])
     ids = iter(range(10_000))
     eras = []
-    for _ in range(dice.choice([1, 1, 2, 3])):
+    for _ in range(dice.choice([1, 1, 2, 3, 8, 16])):
         transforms = _transforms(dice, kind)
         keyed = dice.random() < 0.3
         files = [

@@ -115,7 +115,15 @@ def test_old_snapshots_expire(written: Lake) -> None:
         "deleted_data_files": 0,
         "deleted_delete_files": 0,
     }
-    assert task_of(task.work) == ExpireSnapshots(older_than_ms=later - DAY, retain_last=2)
+    assert task_of(task.work) == ExpireSnapshots(
+        older_than_ms=later - DAY,
+        retain_last=2,
+        snapshot=head,
+        of_snapshots=6,
+        forecast=4,
+        forecast_data_files=0,
+        forecast_delete_files=0,
+    )
 
 
 def test_expiry_frees_the_files_that_were_taken_away(lake: Lake) -> None:

@@ -2,6 +2,7 @@
 definition of each kind says.
 """
 
+import itertools
 import json
 import logging
 import time
@@ -22,14 +23,14 @@ from tests.iceberg.lake import CATALOG, Lake, columns
 from tests.iceberg.maintenance.maintenance import tasks
 from tests.iceberg.maintenance.neighbours import Table, is_old, random_table, schema_of, wraps, write
 from tests.support.performers import task_of
-from tests.support.spark_session import spark_session
+from tests.support.spark_session import FEW_ROWS, spark_session
 
 pytestmark = [
     pytest.mark.jvm,
     # PySpark leaves the sockets of collect() to the garbage collector.
     pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
-SAMPLE, ALL, STEP, TOGETHER, REWRITTEN = 12, 2_000, 100, 25, 10
+SAMPLE, CASES, BLOCKS, TOGETHER, REWRITTEN = 12, 2_000, 10, 20, 10
 REWRITES: dict[str, dict[str, Any]] = {
     "compaction": {"min_input_files": 2, "run_if": {"small_files_over": 1}},
     "delete_rewrite": {"min_input_files": 2},
@@ -50,13 +51,10 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
 @pytest.fixture(scope="module")
 def spark(shared: Lake, jars: tuple[Path, ...], java_home: Path) -> Iterator[Any]:
     catalog = shared.references[CATALOG].attributes
-    conf = catalog["spark_conf"] | {
-        "spark.sql.extensions": ",".join(catalog["spark_extensions"]),
-        # Each table has queries of its own: compiling them takes longer than their few rows.
-        "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.adaptive.enabled": "false",
-    }
-    with spark_session(conf, jars, java_home, shared.project.root) as session:
+    extensions = {"spark.sql.extensions": ",".join(catalog["spark_extensions"])}
+    with spark_session(
+        catalog["spark_conf"] | extensions | FEW_ROWS, jars, java_home, shared.project.root
+    ) as session:
         yield session
 
 
@@ -65,9 +63,15 @@ def test_a_sample_of_neighbours(shared: Lake, spark: Any) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("start", range(0, ALL, STEP))
-def test_neighbours(shared: Lake, spark: Any, start: int) -> None:
-    run(shared, spark, range(start, start + STEP))
+@pytest.mark.parametrize("block", range(BLOCKS))
+def test_neighbours(shared: Lake, spark: Any, block: int) -> None:
+    """A case is a partition spec with the files that were written under it; one maintenance judges all of a
+    table.
+    """
+    seeds = range(block * 1_000, block * 1_000 + 1_000)
+    cases = itertools.accumulate(len(random_table(seed, 0).eras) for seed in seeds)
+    tables = next(number for number, sum_of in enumerate(cases, 1) if sum_of >= CASES // BLOCKS)
+    run(shared, spark, seeds[:tables])
 
 
 def run(lake: Lake, spark: Any, seeds: range) -> None:

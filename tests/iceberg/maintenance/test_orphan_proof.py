@@ -2,11 +2,11 @@
 
 import pytest
 
+from flareiac_iceberg.maintenance.file_names import plain
 from flareiac_iceberg.maintenance.kinds.orphan_removal.proof import (
     Layout,
     is_below,
     is_metadata_file,
-    plain,
     uuid_in,
 )
 

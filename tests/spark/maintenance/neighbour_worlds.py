@@ -19,6 +19,7 @@ from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
 from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.expressions import AlwaysTrue
 from pyiceberg.partitioning import PartitionField, PartitionSpec
 from pyiceberg.schema import Schema
 from pyiceberg.table import Table
@@ -38,7 +39,7 @@ BODY: Final = {
     "name": "t",
     "column": columns(id="long", k="long"),
 }
-_SCHEMA: Final = Schema(NestedField(1, "id", LongType()), NestedField(2, "k", LongType()))
+SCHEMA: Final = Schema(NestedField(1, "id", LongType()), NestedField(2, "k", LongType()))
 _PARTED: Final = PartitionSpec(PartitionField(2, 1000, IdentityTransform(), "k"))
 _NAMES: Final = ("t", "a b", "t%20x", "té", "a+b", "日本", "T", "x%2Fy", "q&=;", "t.t", "ΑΣ")
 Alive: TypeAlias = dict[tuple[str, str], dict[str, str]]
@@ -108,7 +109,7 @@ class World:
         (self.root / "link").symlink_to(self.root / "lake")
         self.catalogs["lake"].create_table(
             "n.t",
-            _SCHEMA,
+            SCHEMA,
             location=self.spelled(self.home),
             partition_spec=_PARTED if rng.random() < 0.3 else PartitionSpec(),
             properties=self._properties(),
@@ -177,6 +178,7 @@ class World:
             self.twin_commits,
             self.twin_commits,
             self.adopt_files,
+            self.adopt_again,
             self.neighbour,
             self.tag,
             self.leave_data,
@@ -244,12 +246,24 @@ class World:
         pq.write_table(pa.table({"id": pa.array([number], pa.int64()), "k": pa.array([1], pa.int64())}), file)
         self.table().add_files([self.spelled(file).rstrip("/")])
 
+    def adopt_again(self) -> None:
+        """A file whose rows were deleted comes back under another spelling."""
+        there = [task.file.file_path for task in self.table().scan().plan_files()]
+        if not there or self.table().spec().fields:
+            return
+        file = Path(_local(self.rng.choice(there))).resolve()
+        if not file.is_relative_to(self.root.resolve()):
+            return
+        self.table().delete(AlwaysTrue())
+        place = self.root / file.relative_to(self.root.resolve())
+        self.table().add_files([self.spelled(place).rstrip("/")])
+
     def neighbour(self) -> None:
         place = self.rng.choice(
             (self.home, self.home / "sub", self.home / "data" / "b", self.home.parent / "u")
         )
         where, name = self.rng.choice(("lake", "other", "hidden")), f"n.b{next(self.numbers)}"
-        self.catalogs[where].create_table(name, _SCHEMA, location=self.spelled(place))
+        self.catalogs[where].create_table(name, SCHEMA, location=self.spelled(place))
         for _ in range(self.rng.randint(0, 2)):
             self.append(where, name)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyiceberg.expressions import AlwaysTrue
 
 from flareiac.sdk.actions import Revive
 from flareiac.sdk.capabilities import Undroppable
@@ -20,8 +21,8 @@ from flareiac_spark.driver import tables
 from flareiac_spark.driver.table_work import MaintainedTable
 from tests.iceberg.lake import Lake
 from tests.spark.maintained import now_ms
-from tests.spark.maintenance.neighbour_worlds import World
-from tests.support.spark_session import spark_session
+from tests.spark.maintenance.neighbour_worlds import SCHEMA, World
+from tests.support.spark_session import FEW_ROWS, spark_session
 
 pytestmark = [
     pytest.mark.jvm,
@@ -36,7 +37,7 @@ _TWO_DAYS = 2 * 86_400_000
 
 @pytest.fixture(scope="module")
 def spark(tmp_path_factory: pytest.TempPathFactory, jars: tuple[Path, ...], java_home: Path) -> Iterator[Any]:
-    with spark_session({}, jars, java_home, tmp_path_factory.mktemp("spark")) as session:
+    with spark_session(FEW_ROWS, jars, java_home, tmp_path_factory.mktemp("spark")) as session:
         yield session
 
 
@@ -76,7 +77,7 @@ class Case:
         task = next(each for each in self._tasks(self.lake) if each.name == kind)
         if task.diagnostics:
             return str(task.diagnostics[0].code)
-        work = self._work()
+        work = self.work()
         try:
             if kind == "orphan_removal":
                 done = remove_orphans(work, RemoveOrphans(older_than_ms=now_ms() - _TWO_DAYS))
@@ -110,7 +111,7 @@ class Case:
         )
         return TableMaintainer().tasks(request)
 
-    def _work(self) -> MaintainedTable:
+    def work(self) -> MaintainedTable:
         session = self.spark.newSession()
         settings = {
             "": "org.apache.iceberg.spark.SparkCatalog",
@@ -151,6 +152,85 @@ def one(seed: int, root: Path, spark: Any) -> str:
     finally:
         world.close()
         shutil.rmtree(root)
+
+
+@pytest.fixture
+def expiring(spark: Any, tmp_path: Path) -> Iterator[tuple[World, MaintainedTable]]:
+    """A table of which an expiry takes two snapshots and one data file."""
+    world = World(tmp_path, 1, "snapshot_expiry")
+    world.home = tmp_path / "lake" / "n" / "t"
+    world.catalogs["lake"].create_table("n.t", SCHEMA, location=str(world.home))
+    world.append_here()
+    world.table().delete(AlwaysTrue())
+    world.append_here()
+    yield world, Case(world, spark).work()
+    world.close()
+
+
+def expiry_as_forecast(
+    work: MaintainedTable, snapshots: int, data_files: int | None = None, delete_files: int | None = None
+) -> ExpireSnapshots:
+    return ExpireSnapshots(
+        older_than_ms=now_ms() + 1,
+        retain_last=1,
+        snapshot=int(work.table.currentSnapshot().snapshotId()),
+        of_snapshots=3,
+        forecast=snapshots,
+        forecast_data_files=data_files,
+        forecast_delete_files=delete_files,
+    )
+
+
+def test_an_expiry_that_takes_more_snapshots_than_forecast_stops_before_it(
+    expiring: tuple[World, MaintainedTable],
+) -> None:
+    world, work = expiring
+    before, there = world.alive(), list(world.table().metadata.snapshots)
+    with pytest.raises(TaskRefusal, match=r"2 snapshots would go, and the forecast .* is 1"):
+        expire_snapshots(work, expiry_as_forecast(work, 1))
+    assert world.table().metadata.snapshots == there
+    assert not world.lost(before)
+
+
+@pytest.mark.parametrize(
+    ("forecast", "snapshots", "lost"),
+    [
+        ((2, 0), 3, "1 data files would go, and the forecast"),
+        # Another commit came: no number of the forecast counts.
+        ((1, 0), 4, ""),
+        ((2, 1, 0), 3, ""),
+    ],
+)
+def test_an_expiry_that_deletes_more_files_than_forecast_stops_before_the_first(
+    expiring: tuple[World, MaintainedTable], forecast: tuple[int, ...], snapshots: int, lost: str
+) -> None:
+    world, work = expiring
+    before, task = world.alive(), expiry_as_forecast(work, *forecast)
+    if snapshots > 3:
+        world.append_here()
+        work.table.refresh()
+    if lost:
+        with pytest.raises(TaskRefusal, match=lost):
+            expire_snapshots(work, task)
+        files = [path for paths in before.values() for path in paths if not path.endswith(".json")]
+        assert not [path for path in world.lost(before) if path.partition(": ")[2] in files]
+    else:
+        assert expire_snapshots(work, task).result["deleted_data_files"] == 1
+
+
+def test_an_expiry_deletes_no_file_that_is_alive_under_another_spelling(
+    expiring: tuple[World, MaintainedTable],
+) -> None:
+    world, work = expiring
+    (file,) = (task.file.file_path for task in world.table().scan().plan_files())
+    (world.root / "link").symlink_to(world.root / "lake")
+    world.table().delete(AlwaysTrue())
+    world.table().add_files([file.replace("/lake/", "/link/").removeprefix("file://")])
+    rows = world.table().scan().to_arrow()
+    work.table.refresh()
+    with pytest.raises(TaskRefusal, match="The same place is written in two ways"):
+        expire_snapshots(work, ExpireSnapshots(older_than_ms=now_ms() + 1, retain_last=1))
+    assert world.table().scan().to_arrow() == rows
 
 
 def play(seeds: range, root: Path, spark: Any) -> Counter[str]:

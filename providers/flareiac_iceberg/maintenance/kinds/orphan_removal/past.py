@@ -13,7 +13,9 @@ from typing import Any, Final
 
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.table_tasks import TableWork, TaskRefusal
-from flareiac_iceberg.maintenance.kinds.orphan_removal.metadata_content import (
+from flareiac_iceberg.maintenance.file_names import plain
+from flareiac_iceberg.maintenance.kinds.orphan_removal.proof import uuid_in
+from flareiac_iceberg.maintenance.metadata_content import (
     Known,
     content_of,
     current_metadata,
@@ -21,7 +23,6 @@ from flareiac_iceberg.maintenance.kinds.orphan_removal.metadata_content import (
     metadata_in,
     unpacked,
 )
-from flareiac_iceberg.maintenance.kinds.orphan_removal.proof import plain, uuid_in
 
 _HEAD: Final = 64 * 1024
 """Nearly every writer names table and snapshot before that."""

@@ -12,17 +12,16 @@ from typing import Any, Final
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.table_tasks import KnownRefusal, Performed, Performer, TableWork, TaskRefusal
 from flareiac_iceberg import codes
-from flareiac_iceberg.maintenance.kinds.orphan_removal.live_files import refuse_live
-from flareiac_iceberg.maintenance.kinds.orphan_removal.metadata_content import is_missing
+from flareiac_iceberg.maintenance.file_names import name_of, plain
 from flareiac_iceberg.maintenance.kinds.orphan_removal.past import Kept, Past
 from flareiac_iceberg.maintenance.kinds.orphan_removal.proof import (
     HADOOP_HINT,
     Layout,
     is_below,
     is_metadata_file,
-    name_of,
-    plain,
 )
+from flareiac_iceberg.maintenance.live_files import refuse_live
+from flareiac_iceberg.maintenance.metadata_content import is_missing
 from flareiac_iceberg.maintenance.performing import (
     NO_COLLECTION,
     actions,

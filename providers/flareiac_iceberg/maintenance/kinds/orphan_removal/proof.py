@@ -11,6 +11,7 @@ from typing import Final
 from urllib.parse import unquote_plus
 
 from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac_iceberg.maintenance.file_names import DATA_PATHS, METADATA_PATH, name_of, plain
 
 _UUID: Final = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _TRINO: Final = rf"\d{{8}}_\d{{6}}_\d{{5}}_[a-z0-9]{{5}}-{_UUID}"
@@ -35,8 +36,6 @@ _DATA: Final = re.compile(
 _HASHED: Final = (re.compile(r"[01]{4}/[01]{4}/[01]{4}/([01]{8}/)?"), re.compile(r"[0-9a-f]{8}/"))
 """Folders of the object storage layout, of now and of old."""
 _TABLE_UUID: Final = re.compile(rb'"table-uuid"\s*:\s*"([^"]*)"')
-DATA_PATHS: Final = ("write.data.path", "write.folder-storage.path", "write.object-storage.path")
-METADATA_PATH: Final = "write.metadata.path"
 HADOOP_HINT: Final = "version-hint.text"
 
 
@@ -100,11 +99,6 @@ def is_below(path: str, folder: str) -> bool:
     return any(True for _ in _below(path, (folder,)))
 
 
-def name_of(path: str) -> str:
-    """Its last part."""
-    return path.rpartition("/")[2]
-
-
 def _below(path: str, folders: Iterable[str]) -> Iterable[str]:
     """What follows those of the folders that a file is in."""
     own = plain(path)
@@ -112,15 +106,3 @@ def _below(path: str, folders: Iterable[str]) -> Iterable[str]:
         start = f"{plain(folder).rstrip('/')}/"
         if own.startswith(start):
             yield own.removeprefix(start)
-
-
-def plain(location: str) -> str:
-    """One spelling: local files as paths, S3 with one name of its scheme."""
-    scheme, colon, rest = location.partition(":")
-    match scheme.lower() if colon else "":
-        case "file":
-            return "/" + rest.lstrip("/")
-        case "s3" | "s3a" | "s3n":
-            return f"s3:{rest}"
-        case _:
-            return location

@@ -52,9 +52,21 @@ def _expire(case: Case, settings: SnapshotExpiry, history: History, found: Reach
     if found.expiry.refs:
         drops = f"drop {', '.join(found.expiry.refs)}, whose own time has passed"
         text = f"{text}; {drops}" if gone else f"{drops}; no snapshot goes"
+    # What a branch or tag says of its own ages depends on the time of the run.
+    exact = all(ref.max_snapshot_age is None and ref.max_ref_age is None for ref in history.refs)
+    work = ExpireSnapshots(
+        older_than_ms=found.cutoff,
+        retain_last=settings.retain_last,
+        held=found.needed,
+        snapshot=head if exact else None,
+        of_snapshots=len(history.times) if exact else None,
+        forecast=gone if exact else None,
+        forecast_data_files=files[0] if exact and files is not None else None,
+        forecast_delete_files=files[1] if exact and files is not None else None,
+    )
     return case.due(
         text,
-        ExpireSnapshots(older_than_ms=found.cutoff, retain_last=settings.retain_last, held=found.needed),
+        work,
         of=[head, case.figures.ids],
         forecast=forecast,
         held=found.held,

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.table_tasks import TableWork
-from flareiac_iceberg.maintenance.kinds.orphan_removal.proof import DATA_PATHS, METADATA_PATH, plain
+from flareiac_iceberg.maintenance.file_names import DATA_PATHS, METADATA_PATH, plain
 from flareiac_iceberg.maintenance.performing import java_exception
 
 _GZIP: Final = b"\x1f\x8b"
