@@ -50,7 +50,7 @@ def collect_seen(
     return tuple(found)
 
 
-_USES = (Relation.WRITES, Relation.STREAMS_FROM, Relation.LOOKS_UP)
+_USES = (Relation.WRITES, Relation.STREAMS_FROM, Relation.LOOKS_UP, Relation.KEEPS_STATE_IN)
 
 
 def collect_running(

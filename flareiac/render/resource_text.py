@@ -37,6 +37,7 @@ _EFFECT_TONES = {
     Effect.STOPS: Tone.CHANGE,
     Effect.RENAMES: Tone.CHANGE,
     Effect.REWRITES_DATA: Tone.CHANGE,
+    Effect.MOVES_FILES: Tone.CHANGE,
 }
 _WORST = 40
 

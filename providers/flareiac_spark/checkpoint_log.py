@@ -17,6 +17,12 @@ COMMITS: Final = ("v1", "v2")
 _FILES: Final = ("v1",)
 OPERATOR: Final = ("v1", "v2")
 """Versions that Spark 4.1 writes and reads, by log."""
+MANAGED_BY: Final = "managed-by.json"
+"""The file that says which state manages a checkpoint. With ``ARRIVING_FROM`` or ``MOVED_TO`` in it no query
+starts there: one of two folders of a checkpoint that moves.
+"""
+ARRIVING_FROM: Final = "arriving_from"
+MOVED_TO: Final = "moved_to"
 
 
 class Damaged(Exception):

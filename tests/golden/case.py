@@ -50,6 +50,7 @@ from flareiac.sdk.project import Project
 from flareiac.sdk.requests import Question
 from flareiac.sdk.resource_type import Kind
 from flareiac.sdk.results import Missing, Observation, Present
+from flareiac_spark.observation.checkpoint import CheckpointFacts
 from tests.golden.edits import edited
 from tests.golden.observed import TableFigures, as_read, facts, history, identity
 from tests.golden.observed import recorded as as_recorded
@@ -305,15 +306,18 @@ def _former(case: Case, root: Path, records: dict[str, ResourceRecord]) -> dict[
 
 
 def observed_as(record: ResourceRecord, before: Observation) -> Observation:
-    """What is there of a resource that is as recorded; the folders of a checkpoint are as they were
-    before.
+    """What is there of a resource that is as recorded; the folders of a checkpoint are as they were before, but
+    for a move, which has come to its end.
     """
+    known = getattr(before, "facts", None)
+    if isinstance(known, CheckpointFacts):
+        known = dataclasses.replace(known, gone_to="", going_to="", move=None)
     return Present(
         attributes=record.attributes,
         identity=record.identity,
         facts=facts(record.address, record.attributes, _state(record))
         or as_read(record.address, record.attributes, record.attributes)
-        or getattr(before, "facts", None),
+        or known,
         history=history(_EVERY_ROW),
     )
 

@@ -19,7 +19,13 @@ from flareiac_kafka.topic.spec import TopicFacts
 from flareiac_spark.checkpoint_files.folder_state import FolderState
 from flareiac_spark.checkpoint_files.query_positions import QueryPositions
 from flareiac_spark.engine.other_jobs import RestartedJobs
-from flareiac_spark.observation.checkpoint import CheckpointFacts, QueryFacts
+from flareiac_spark.observation.checkpoint import (
+    CheckpointFacts,
+    CheckpointUser,
+    MoveFacts,
+    MoveTarget,
+    QueryFacts,
+)
 from flareiac_spark.observation.job import JobFacts, OutputFacts
 from flareiac_spark.sources.avro.latest import (
     AskedSubject,
@@ -369,11 +375,21 @@ class CheckpointThere:
     """What the folders of other generations are, by their numbers."""
     foreign: bool = False
     """Whether it is another program's: one folder without generations, whose last batch is in flight."""
+    location: str | None = None
+    """Where its last move has brought it."""
+    left: Sequence[str] = ()
+    """Where it was before its moves."""
+    gone_to: str = ""
+    going_to: str = ""
+    move: Attributes | None = None
+    """What is known of a move to the declared location, as keywords of ``MoveFacts``; the target is free."""
 
     def identity(self) -> Attributes:
         return {
             "layout": "single" if self.foreign else "generations",
             "layout_generation": 1 if self.foreign else None,
+            **({"location": self.location} if self.location is not None else {}),
+            **({"left": list(self.left)} if self.left else {}),
         }
 
     def facts(self, name: str) -> CheckpointFacts:
@@ -383,7 +399,20 @@ class CheckpointThere:
             for number, what in self.others.items()
         ]
         newest = [] if self.generation is None else [self._newest(output, self.generation)]
-        return CheckpointFacts(used=True, queries=(*newest, *others))
+        return CheckpointFacts(
+            used=True,
+            queries=(*newest, *others),
+            gone_to=self.gone_to,
+            going_to=self.going_to,
+            move=self._move(),
+        )
+
+    def _move(self) -> MoveFacts | None:
+        if self.move is None:
+            return None
+        users = tuple(CheckpointUser(**item) for item in self.move.get("users", ()))
+        target = MoveTarget(self.move.get("target", "free"))
+        return MoveFacts(**{"files": 212, "bytes": 3_100_000, **self.move, "target": target, "users": users})
 
     def _newest(self, output: str, number: int) -> QueryFacts:
         return QueryFacts(

@@ -20,6 +20,7 @@ from flareiac_spark.control.checkpoint_identity import lost_checkpoint as lost_b
 from flareiac_spark.definition.build import query_digest, spec_of
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import recorded_identity
+from flareiac_spark.definition.moved_checkpoint import standing_location
 from flareiac_spark.definition.queries import declares_state
 from flareiac_spark.generation.generation_plan import carries_over, lines, start_again
 from flareiac_spark.instance_lines import line
@@ -197,7 +198,8 @@ def lost_checkpoint(request: PlanRequest, desired: JobDefinition, facts: JobFact
         used = {desired.query_of(output) for output in desired.outputs}
         if name not in used or not query.id:
             continue
-        place, found = desired.checkpoint_location or "", on_disk.query_id if on_disk is not None else None
+        place = standing_location(JobDefinition.of(recorded.attributes), request.references) or ""
+        found = on_disk.query_id if on_disk is not None else None
         lost = lost_by(place, name, known=query.id, found=found)
         if lost is None:
             continue

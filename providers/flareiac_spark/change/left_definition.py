@@ -10,6 +10,7 @@ from flareiac.sdk.references import LastUser
 from flareiac.sdk.requests import PlanRequest
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import JobIdentity
+from flareiac_spark.definition.moved_checkpoint import relocated
 from flareiac_spark.observation.job import JobFacts
 
 
@@ -46,7 +47,8 @@ def left_definition(request: PlanRequest, desired: JobDefinition, facts: JobFact
     if request.recorded is not None or user is None or facts.digest is not None:
         return None
     try:
-        job, queries = JobDefinition.of(user.attributes), _queries(user)
+        queries = _queries(user)
+        job = relocated(JobDefinition.of(user.attributes), desired, request.references)
     except Mismatch:
         return None
     same_place = (job.checkpoint_location, job.generation) == (

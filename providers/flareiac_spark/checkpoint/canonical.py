@@ -10,6 +10,7 @@ from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac.sdk.resource_type import Decoded
 from flareiac_spark import codes
+from flareiac_spark.checkpoint_files.layout import recorded_layout
 from flareiac_spark.definition.checkpoint_conf import PROVIDERS
 from flareiac_spark.definition.checkpoint_definition import CheckpointDefinition, StateStore
 from flareiac_spark.places import place_of, recorded_location, short_name
@@ -44,9 +45,10 @@ def usages(address: str, attributes: Attributes, _references: References) -> tup
     return (Usage(subject=location, holder=address, relation=Relation.OWNS_LOCATION, reason=reason),)
 
 
-def places(attributes: Attributes, _identity: Attributes, project: Project) -> tuple[str, ...]:
-    """Its folder."""
-    return (str(place_of(CheckpointDefinition.of(attributes).location, project)),)
+def places(attributes: Attributes, identity: Attributes, project: Project) -> tuple[str, ...]:
+    """Its folder, and those that it was moved from: ``checkpoint gc`` alone deletes what is left there."""
+    locations = (CheckpointDefinition.of(attributes).location, *recorded_layout(identity).left)
+    return tuple(str(place_of(location, project)) for location in dict.fromkeys(locations))
 
 
 def _location(location: Data, address: str, project: Project, diagnostics: Diagnostics) -> str:

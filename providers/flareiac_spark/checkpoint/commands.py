@@ -71,7 +71,9 @@ def gc(line: CommandLine, address: AnyAddress = None, dry_run: DryRun = False) -
                 dry_run=dry_run,
             )
         ]
-    for text in lines or ["Nothing to remove: no checkpoint has more generations than it keeps."]:
+    for text in lines or [
+        "Nothing to remove: no checkpoint has more generations than it keeps, or a copy of a move."
+    ]:
         line.out(text)
 
 

@@ -13,6 +13,7 @@ from flareiac_spark.checkpoint.description import (
     DescribedQuery,
     DescribedSource,
 )
+from flareiac_spark.checkpoint.move import left_behind
 from flareiac_spark.checkpoint.sizes import size_of
 from flareiac_spark.checkpoint_files.generations import Generation, contents
 from flareiac_spark.checkpoint_files.layout import recorded_layout
@@ -49,6 +50,7 @@ def describe(recorded: Recorded, project: Project) -> DescribedCheckpoint:
             for item, number in numbered
             if item.found is not None and number == generation
         ),
+        left=tuple(str(place) for place in left_behind(layout, project).copies),
     )
 
 

@@ -1,8 +1,10 @@
 """What ``checkpoint show`` says of a checkpoint, as records; their JSON is a contract. Pure."""
 
 from collections.abc import Mapping
+from dataclasses import field
 
 from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.kernel.records import SPARSE
 from flareiac_spark.checkpoint_files.reader import OperatorOnDisk
 
 
@@ -88,10 +90,13 @@ class DescribedInput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DescribedCheckpoint:
-    """``generations``: one for each folder, oldest first; ``queries``: what is in those in use."""
+    """``generations``: one for each folder, oldest first; ``queries``: what is in those in use. ``left``: the
+    folders in which moves left an older copy.
+    """
 
     location: str
     generation: int
     keep_generations: int
     generations: tuple[DescribedFolder, ...]
     queries: tuple[DescribedQuery, ...]
+    left: tuple[str, ...] = field(default=(), metadata=SPARSE)

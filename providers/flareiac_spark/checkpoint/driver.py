@@ -3,6 +3,7 @@
 import contextlib
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
@@ -23,15 +24,26 @@ from flareiac.sdk.results import (
 from flareiac_spark import codes
 from flareiac_spark.checkpoint.describe import describe
 from flareiac_spark.checkpoint.description import DescribedCheckpoint
+from flareiac_spark.checkpoint.move import Ended, departure, free_room, left_behind, move, target_of_move
+from flareiac_spark.checkpoint.move_payload import MovePayload
 from flareiac_spark.checkpoint.retention import delete_unused_generations
+from flareiac_spark.checkpoint.tree_copy import CopyCancelled, CopyFailed, copied_of, tree_of
+from flareiac_spark.checkpoint.users import control_places, is_on_the_disk_of, users_of
 from flareiac_spark.checkpoint_files.generations import Contents, contents, damage
 from flareiac_spark.checkpoint_files.layout import SINGLE, CheckpointLayout, recorded_layout
 from flareiac_spark.checkpoint_files.manager import manager_of, mark
 from flareiac_spark.checkpoint_log import Damaged
 from flareiac_spark.definition.checkpoint_definition import CheckpointDefinition
-from flareiac_spark.observation.checkpoint import facts_of, is_another_state, number_in_use
+from flareiac_spark.observation.checkpoint import (
+    COPIED_TO,
+    MoveFacts,
+    MoveTarget,
+    facts_of,
+    is_another_state,
+    number_in_use,
+)
 from flareiac_spark.places import place_of, recorded_location
-from flareiac_spark.storage import Place, make_folder, remove_tree
+from flareiac_spark.storage import ObjectPath, Place, make_folder, remove_tree
 
 
 class CheckpointDriver:
@@ -48,8 +60,14 @@ class CheckpointDriver:
         try:
             place = place_of(location, self._project)
             found, manager = contents(place), manager_of(place)
+            gone = departure(place, self._project.lineage)
+            move = self._observed_move(request, place) if found is not None else None
         except Damaged as trouble:
             return Unreadable(diagnostic=damage(request.address, trouble))
+        except OSError as trouble:
+            return Unreadable(diagnostic=_unreachable(request.address, location, trouble))
+        except Failure as failure:
+            return Unreadable(diagnostic=failure.diagnostics[0].at(address=request.address))
         taken = is_another_state(manager, self._project.lineage)
         if found is None or (request.recorded is None and not found.used and not taken):
             return Missing(reason=f"there is no checkpoint in {location}")
@@ -60,12 +78,44 @@ class CheckpointDriver:
                 and number_in_use(item, layout, checkpoint.generation) == checkpoint.generation
             ):
                 return Unreadable(diagnostic=damage(request.address, item.damage))
-        facts = facts_of(found, layout, checkpoint.generation, now=time.time(), manager=manager)
+        facts = replace(
+            facts_of(found, layout, checkpoint.generation, now=time.time(), manager=manager),
+            gone_to=gone.place if gone.ended is Ended.GONE else "",
+            going_to=gone.place if gone.ended is Ended.UNFINISHED else "",
+            move=move,
+        )
         return Present(attributes={**attributes, "location": location}, identity=encode(layout), facts=facts)
+
+    def _observed_move(self, request: ReadRequest, source: Place) -> MoveFacts | None:
+        """What there is to know for a move, where one is declared. Raises ``Damaged``, ``OSError`` and
+        ``Failure``.
+        """
+        if request.recorded is None or request.desired is None:
+            return None
+        declared = CheckpointDefinition.of(request.desired).location
+        if declared == CheckpointDefinition.of(request.recorded.attributes).location:
+            return None
+        target, layout = place_of(declared, self._project), recorded_layout(request.recorded.identity)
+        tree = copied_of(tree_of(source), source, target)
+        controls = control_places(request.declared, self._project)
+        users = users_of(source, controls)
+        unseen = any(user.sees_other_disks for user in users) and not isinstance(target, ObjectPath)
+        return MoveFacts(
+            target=target_of_move(source, target, layout, self._project),
+            files=len(tree.files),
+            bytes=tree.bytes,
+            inside=tuple(tree.marks_inside),
+            users=users,
+            controls=controls,
+            unseen=unseen and not is_on_the_disk_of(target, source),
+            room=free_room(target),
+        )
 
     def apply(self, request: ChangeRequest) -> Outcome:
         planned = CheckpointDefinition.of(request.action.planned)
         location = place_of(planned.location, self._project)
+        if (left := _left_by(request)) is not None:
+            return self._move(request, left, planned.location)
         try:
             make_folder(location)
             found, other = contents(location), self._other_state(location)
@@ -84,6 +134,62 @@ class CheckpointDriver:
         layout = _layout(found, planned, request.action.recorded)
         return Applied(attributes=request.action.planned, identity=encode(layout))
 
+    def _move(self, request: ChangeRequest, old: str, new: str) -> Outcome:
+        """Leaves the checkpoint at its new location. What stands in the way is looked at again: all jobs have
+        stopped by now.
+        """
+        assert request.action.recorded is not None, "only what is recorded moves"
+        layout = recorded_layout(request.action.recorded.identity)
+        source, target = place_of(old, self._project), place_of(new, self._project)
+        try:
+            found = target_of_move(source, target, layout, self._project)
+            gone = departure(source, self._project.lineage)
+            other = self._other_state(source)
+            if other:
+                return NotApplied(diagnostics=(_taken(request.address, source, other),))
+            text = f"{source} is at {target} now"
+            if found is MoveTarget.SAME:
+                mark(target, self._project.lineage)
+            elif found is not MoveTarget.REACHED:
+                if found not in COPIED_TO or gone.ended is Ended.GONE:
+                    return NotApplied(diagnostics=(_not_as_planned(request.address, target),))
+                self._refuse_users(request, source)
+                alone = layout.layout == SINGLE
+                copied = move(
+                    source, target, self._project.lineage, request.progress, request.cancel, alone=alone
+                )
+                text = (
+                    f"copied {_files(len(copied.files))} from {source} to {target} and compared each; "
+                    f"{source} "
+                    f"stays until flareiac checkpoint gc {request.address}"
+                )
+        except Damaged as trouble:
+            raise Failure(damage(request.address, trouble)) from trouble
+        except CopyCancelled:
+            ended = _not_moved(request.address, source, "The copy was cancelled")
+            raise Failure(replace(ended, cancelled=True)) from None
+        except (OSError, CopyFailed) as trouble:
+            raise Failure(_not_moved(request.address, source, _reason(trouble))) from trouble
+        identity = encode(layout.moved(old, new))
+        return Applied(attributes=request.action.planned, identity=identity, messages=(text,))
+
+    def _refuse_users(self, request: ChangeRequest, source: Place) -> None:
+        """Raises ``Failure`` where a query may be at work in the checkpoint, or would be once its application
+        starts: every job that the plan knows of has stopped.
+        """
+        for user in users_of(source, MovePayload.of(request.action.payload).controls):
+            if user.may_run or user.starts:
+                why = user.silent or ("it is to run there" if user.starts else "its application lives")
+                raise Failure(
+                    error(
+                        codes.CHECKPOINT_MOVE_UNCERTAIN,
+                        f"{user.job} has a query in {source}: {why} (control directory {user.control}). "
+                        f"Nothing "
+                        "was copied. Stop it, and make a new plan.",
+                        address=request.address,
+                    )
+                )
+
     def delete(self, request: ApplyRequest[Delete]) -> Outcome:
         recorded = request.action.recorded
         location = self._place(recorded.attributes)
@@ -95,18 +201,29 @@ class CheckpointDriver:
             return NotApplied(diagnostics=(_taken(request.address, location, other),))
         try:
             remove_tree(location)
+            left = left_behind(recorded_layout(recorded.identity), self._project)
+            for place in left.copies:
+                remove_tree(place)
         except OSError as trouble:
             why = (
                 f"{location}: {trouble.strerror or trouble}. Some of it may be gone already; allow this "
                 "user to delete it and apply again."
             )
             raise Failure(error(codes.CHECKPOINT_NOT_DELETED, why, address=request.address)) from trouble
+        places = [location, *left.copies]
         return Applied(
-            attributes=recorded.attributes, identity=recorded.identity, messages=(f"deleted {location}",)
+            attributes=recorded.attributes,
+            identity=recorded.identity,
+            messages=(
+                f"deleted {' and '.join(map(str, places))}",
+                *(f"kept what a move may have left: {why}" for why in left.unknown),
+            ),
         )
 
     def settle(self, request: ApplyRequest[Settleable]) -> Outcome | None:
         match request.action:
+            case Update() as change if (old := _left_by(request.with_action(change))) is not None:
+                return self._settled_move(request.with_action(change), old)
             case Create() | Adopt() | Update() as change:
                 # What cannot be completed there is planned again: the folder itself says whose it is.
                 with contextlib.suppress(OSError, Failure):
@@ -119,6 +236,20 @@ class CheckpointDriver:
             case _:
                 return None
 
+    def _settled_move(self, request: ChangeRequest, old: str) -> Outcome | None:
+        """Done where both ends say so; anything less is planned again, and completed."""
+        assert request.action.recorded is not None, "only what is recorded moves"
+        layout = recorded_layout(request.action.recorded.identity)
+        new = CheckpointDefinition.of(request.action.planned).location
+        source, target = place_of(old, self._project), place_of(new, self._project)
+        try:
+            found = target_of_move(source, target, layout, self._project)
+        except (OSError, Damaged) as trouble:
+            raise Failure(_unreachable_move(request.address, trouble)) from trouble
+        if found is not MoveTarget.REACHED:
+            return None
+        return Applied(attributes=request.action.planned, identity=encode(layout.moved(old, new)))
+
     def describe(self, address: str, recorded: Recorded) -> DescribedCheckpoint:
         """What is inside. Raises ``Failure``."""
         try:
@@ -126,7 +257,7 @@ class CheckpointDriver:
         except Damaged as trouble:
             raise Failure(damage(address, trouble)) from trouble
         except OSError as trouble:
-            raise Failure(_unreachable(address, recorded, trouble)) from trouble
+            raise Failure(_unreachable(address, _location_of(recorded), trouble)) from trouble
 
     def delete_unused(
         self, address: str, recorded: Recorded, holders: Sequence[Recorded], *, dry_run: bool
@@ -141,7 +272,7 @@ class CheckpointDriver:
         except Damaged as trouble:
             raise Failure(damage(address, trouble)) from trouble
         except OSError as trouble:
-            raise Failure(_unreachable(address, recorded, trouble)) from trouble
+            raise Failure(_unreachable(address, _location_of(recorded), trouble)) from trouble
 
     def _other_state(self, location: Place) -> str:
         """The lineage of another state that manages the checkpoint; empty where none does. Raises
@@ -176,8 +307,8 @@ def _layout(found: Contents, checkpoint: CheckpointDefinition, recorded: Recorde
     if known.layout is not None:
         return known
     if found.layout == SINGLE:
-        return CheckpointLayout(layout="single", layout_generation=checkpoint.generation)
-    return CheckpointLayout(layout="generations")
+        return replace(known, layout="single", layout_generation=checkpoint.generation)
+    return replace(known, layout="generations")
 
 
 def _taken(address: str, location: Place, other: str) -> Diagnostic:
@@ -189,7 +320,58 @@ def _taken(address: str, location: Place, other: str) -> Diagnostic:
     )
 
 
-def _unreachable(address: str, recorded: Recorded, trouble: OSError) -> Diagnostic:
-    place = trouble.filename or CheckpointDefinition.of(recorded.attributes).location
-    why = f"{place}: {trouble.strerror or trouble}. Let this user read and write there."
+def _unreachable(address: str, location: str, trouble: OSError) -> Diagnostic:
+    why = (
+        f"{trouble.filename or location}: {trouble.strerror or trouble}. Let this user read and write there."
+    )
     return error(codes.CHECKPOINT_UNREACHABLE, why, address=address)
+
+
+def _unreachable_move(address: str, trouble: OSError | Damaged) -> Diagnostic:
+    return damage(address, trouble) if isinstance(trouble, Damaged) else _unreachable(address, "", trouble)
+
+
+def _location_of(recorded: Recorded) -> str:
+    return CheckpointDefinition.of(recorded.attributes).location
+
+
+def _left_by(request: ChangeRequest) -> str | None:
+    """The location that a change moves the checkpoint from; None for any other change."""
+    match request.action:
+        case Update(recorded=recorded, planned=planned):
+            old = _location_of(recorded)
+            return old if old != CheckpointDefinition.of(planned).location else None
+        case _:
+            return None
+
+
+def _files(count: int) -> str:
+    return "1 file" if count == 1 else f"{count} files"
+
+
+def _reason(trouble: OSError | CopyFailed) -> str:
+    if not isinstance(trouble, OSError):
+        return str(trouble)
+    return (
+        f"{trouble.filename}: {trouble.strerror}" if trouble.filename and trouble.strerror else str(trouble)
+    )
+
+
+def _not_moved(address: str, source: Place, why: str) -> Diagnostic:
+    detail = (
+        f"{why}. The checkpoint is whole in {source}, and the jobs on it stay stopped. Remove the cause "
+        f"and apply "
+        "again: what is copied already is not copied twice. Or write the old location again and apply: "
+        "they start "
+        "there, where they stood."
+    )
+    return error(codes.CHECKPOINT_NOT_MOVED, detail, address=address)
+
+
+def _not_as_planned(address: str, target: Place) -> Diagnostic:
+    detail = (
+        f"Since the plan was made, something else was put into {target}. Nothing was copied, and the "
+        f"jobs on the "
+        "checkpoint stay stopped. Make a new plan."
+    )
+    return error(codes.USED_CHECKPOINT_MOVES, detail, address=address)

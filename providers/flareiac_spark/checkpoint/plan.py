@@ -11,6 +11,8 @@ from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.results import Missing, Present
 from flareiac.sdk.takeover import takes_over, ways_out
 from flareiac_spark import codes
+from flareiac_spark.checkpoint import move_plan as moving
+from flareiac_spark.checkpoint_files.layout import recorded_layout
 from flareiac_spark.definition.checkpoint_definition import CheckpointDefinition
 from flareiac_spark.generation import steps
 from flareiac_spark.generation.snapshot_holds import needed_tables, no_longer_held
@@ -35,7 +37,8 @@ class CheckpointPlanner:
             proposal = _new(request, request.desired, desired)
         else:
             proposal = _updated(request, request.desired, desired, recorded)
-        return _managed(request, proposal, desired.location)
+        # What was observed is the folder as it is recorded
+        return _managed(request, proposal, (recorded or desired).location)
 
     def fingerprint(self, request: PlanRequest) -> Data:
         """A raised generation also assumes that its folder is no one's; offsets and batches move all the time
@@ -50,7 +53,9 @@ class CheckpointPlanner:
                 ways = [item.standing.value for item in _facts(request) if item.number == number]
                 found["in the way"] = ways
         other = _other_state(request)
-        return {**found, "managed by": other} if other else found
+        if other:
+            found |= {"managed by": other}
+        return {**found, **moving.fingerprint(observed_facts(request.observed))}
 
 
 def _other_state(request: PlanRequest) -> str:
@@ -65,7 +70,7 @@ def _managed(request: PlanRequest, proposal: Proposal, location: str) -> Proposa
     other = _other_state(request)
     if not other:
         return proposal
-    if takes_over(request):
+    if takes_over(request) and not isinstance(proposal.payload, dict):
         text = f"take the checkpoint over from the state {other}"
         why = "That state refuses to use it from then on."
         step = Step(text=text, effect=Effect.METADATA, why=why)
@@ -120,6 +125,9 @@ def _removed(request: PlanRequest) -> Proposal:
         why="the offsets and state go with it",
     )
     other = _other_state(request)
+    left = recorded_layout(request.recorded.identity).left if request.recorded else ()
+    copies = f", and the copies that moves left in {' and '.join(left)}" if left else ""
+    step = replace(step, text=f"{step.text}{copies}")
     return Proposal(
         action=Action.DELETE,
         planned=None,
@@ -140,6 +148,10 @@ def _released(request: PlanRequest) -> tuple[Step, ...]:
 
 def _new(request: PlanRequest, planned: Attributes, desired: CheckpointDefinition) -> Proposal:
     changes = classify(planned, None, None)
+    facts = observed_facts(request.observed)
+    if facts is not None and (facts.gone_to or facts.going_to):
+        gone = moving.has_left(desired.location, facts.gone_to or facts.going_to)
+        return Proposal(action=Action.CREATE, planned=planned, changes=changes, blockers=(gone,))
     if isinstance(request.observed, Missing):
         blockers = (_nothing_to_import(desired),) if request.importing else ()
         steps = (Step(text=f"makes the folder {desired.location}", effect=Effect.METADATA),)
@@ -177,16 +189,20 @@ def _updated(
     observed = request.observed.attributes if isinstance(request.observed, Present) else None
     changes = classify(planned, request.recorded.attributes if request.recorded else None, observed)
     drift = ("its folder is gone",) if isinstance(request.observed, Missing) else ()
-    blockers = _refusals(request, desired, recorded)
-    steps = _steps(request, desired, recorded, bool(drift))
+    moved = None if drift else moving.move_of(request, desired, recorded)
+    blockers = (*_refusals(request, desired, recorded), *(moved.blockers if moved is not None else ()))
+    steps = (*(moved.steps if moved is not None else ()), *_steps(request, desired, recorded, bool(drift)))
     return Proposal(
         action=Action.CREATE if drift else _action(changes, steps, blockers),
         planned=planned,
-        changes=changes,
+        changes=changes if moved is None else moving.noted(changes, moved),
         steps=steps,
         reasons=(*(drift or _later(changes, steps)), *_removable(request, desired)),
         blockers=blockers,
         drift=drift,
+        disturbs=moved.disturbs if moved is not None else (),
+        payload=moved.payload if moved is not None else None,
+        closing=moved.closing if moved is not None else "",
     )
 
 
@@ -229,7 +245,7 @@ def _steps(
         facts = observed_facts(request.observed)
         queries = used(facts.queries, recorded.generation) if facts is not None else None
         found += steps.steps(desired, recorded.generation, queries)
-    if desired.location != recorded.location or gone:
+    if gone:
         found.append(Step(text=f"makes the folder {desired.location}", effect=Effect.METADATA))
     return tuple(found)
 
@@ -250,18 +266,6 @@ def _refusals(
         )
     if after > before:
         found += steps.blockers(desired, _facts(request))
-    facts = observed_facts(request.observed)
-    if desired.location != recorded.location and facts is not None and facts.used:
-        found.append(
-            blocker(
-                codes.USED_CHECKPOINT_MOVES,
-                why=(
-                    f"The offsets and state are in {recorded.location}; an empty folder would read "
-                    "everything again."
-                ),
-                ways_out=(f'write location = "{recorded.location}"',),
-            )
-        )
     return tuple(found)
 
 

@@ -1,4 +1,6 @@
-"""Deletes the generations of a checkpoint past ``keep_generations``. Touches the disk."""
+"""Deletes what is left of a checkpoint: generations past ``keep_generations``, and the folders that it was
+moved from. Touches the disk.
+"""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -6,13 +8,16 @@ from typing import Final
 
 from flareiac.sdk.project import Project
 from flareiac.sdk.results import Recorded
+from flareiac_spark.checkpoint.move import is_nested, is_same_place, left_behind
 from flareiac_spark.checkpoint.sizes import size_of, size_text
+from flareiac_spark.checkpoint.tree_copy import Tree, tree_of
 from flareiac_spark.checkpoint_files.folder_state import FolderState
 from flareiac_spark.checkpoint_files.generations import Generation, contents
-from flareiac_spark.checkpoint_files.layout import recorded_layout
+from flareiac_spark.checkpoint_files.layout import CheckpointLayout, recorded_layout
 from flareiac_spark.checkpoint_files.reader import note_of, preparation_note
 from flareiac_spark.control.atomic_files import write_json
 from flareiac_spark.definition.checkpoint_definition import CheckpointDefinition
+from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import JobIdentity
 from flareiac_spark.observation.checkpoint import number_in_use, removable
 from flareiac_spark.places import place_of
@@ -52,6 +57,41 @@ def delete_unused_generations(
             if not dry_run:
                 _remove(item.folder)
             yield f"{'would remove' if dry_run else 'removed'} {name} ({size_text(size)}, {item.folder})"
+    yield from _delete_left_behind(location, layout, holders, project, dry_run=dry_run)
+
+
+def _delete_left_behind(
+    location: Place,
+    layout: CheckpointLayout,
+    holders: Sequence[Recorded],
+    project: Project,
+    *,
+    dry_run: bool,
+) -> Iterator[str]:
+    """The copies that moves left, of which nothing is used any more. Raises ``Damaged`` and ``OSError``."""
+    left = left_behind(layout, project)
+    for why in left.unknown:
+        yield f"kept what a move may have left: {why}"
+    named = [JobDefinition.of(item.attributes).checkpoint_location for item in holders if left.copies]
+    waiting = [place_of(place, project) for place in named if place is not None]
+    for place in left.copies:
+        tree = tree_of(place)
+        if place in waiting:
+            yield f"kept {place}: a job on it was not applied since the move; run flareiac apply"
+        elif is_same_place(place, location) or is_nested(place, location) or tree.marks_inside:
+            yield f"kept {place}: a checkpoint that is in use lies in it, or around it"
+        else:
+            if not dry_run:
+                _remove_left_behind(place, tree)
+            what = "would remove" if dry_run else "removed"
+            yield f"{what} the copy that a move left ({size_text(tree.bytes)}, {place})"
+
+
+def _remove_left_behind(place: Place, tree: Tree) -> None:
+    """The mark goes last: what a kill leaves is never taken for a checkpoint."""
+    for path in tree.files:
+        (place / path).unlink(missing_ok=True)
+    remove_tree(place)
 
 
 def _why_kept(item: Generation, successor: Place | None, held: str | None) -> str:

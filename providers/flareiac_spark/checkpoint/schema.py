@@ -17,10 +17,14 @@ SCHEMA: Final = Block(
         "location": Attribute(
             type=STRING,
             description=(
-                "The folder of the checkpoint: a path, or s3://BUCKET/PREFIX. Its generations are subfolders."
+                "The folder of the checkpoint: a path, or s3://BUCKET/PREFIX. Its generations are "
+                "subfolders. "
+                "Where it changes, jobs stop, every file is copied and compared, and they go on at the "
+                "new place; "
+                "flareiac checkpoint gc deletes the old folder."
             ),
             default=".flareiac/checkpoints/WORKSPACE/NAME",
-            effect="blocked once a query has started in it",
+            effect="moves files, restart",
         ),
         "generation": Attribute(
             type=NUMBER,

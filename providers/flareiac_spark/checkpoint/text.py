@@ -59,6 +59,8 @@ def checkpoint_text(
     ]
     if not inside.generations:
         lines.append("  none on disk")
+    for place in inside.left:
+        lines += ["", f"{place} is an older copy that a move left: flareiac checkpoint gc removes it"]
     return "\n".join(lines) + "\n"
 
 

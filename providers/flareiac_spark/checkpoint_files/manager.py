@@ -1,4 +1,5 @@
-"""Which state manages a checkpoint: the lineage that its folder carries. Touches the disk.
+"""Which state manages a checkpoint: the lineage that its folder carries, and whether the folder is one end of
+a move. Touches the disk.
 
 The file is beside the generations, or in the folder of a query that was imported: Spark does not look at it.
 """
@@ -8,37 +9,47 @@ from typing import Final
 
 from flareiac.kernel.data import read_json
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac.kernel.records import Foreign, decode, encode
-from flareiac_spark.checkpoint_log import Damaged, unreadable
+from flareiac.kernel.records import Foreign, decode
+from flareiac_spark.checkpoint_log import ARRIVING_FROM, MANAGED_BY, MOVED_TO, Damaged, unreadable
 from flareiac_spark.storage import Place, replace_whole
 
-_NAME: Final = "managed-by.json"
+_VERSION: Final = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Manager(Foreign):
-    """The content of the file."""
+class Mark(Foreign):
+    """The content of the file. ``arriving_from``: it is a copy of the checkpoint there, which need not be
+    complete; ``moved_to``: it has left for that place. No query starts in a folder with one of them.
+    """
 
     lineage: str
-    version: int = 1
+    arriving_from: str = ""
+    moved_to: str = ""
 
 
-def manager_of(location: Place) -> str:
-    """The lineage of the state that manages the checkpoint; empty where none is known, as in checkpoints of
-    early versions. Raises ``Damaged``.
+def mark_of(location: Place) -> Mark | None:
+    """The mark of a checkpoint; None where it has none, as in checkpoints of early versions. Raises
+    ``Damaged``.
     """
-    path = location / _NAME
+    path = location / MANAGED_BY
     try:
-        return decode(_Manager, read_json(path.read_bytes())).lineage
+        return decode(Mark, read_json(path.read_bytes()))
     except (FileNotFoundError, NotADirectoryError):
-        return ""
+        return None
     except OSError as trouble:
         raise unreadable(path, trouble) from None
     except (ValueError, TypeError, RecursionError):
         raise Damaged(path, "it does not say which state manages the checkpoint") from None
 
 
-def mark(location: Place, lineage: str) -> None:
+def manager_of(location: Place) -> str:
+    """The lineage of the state that manages the checkpoint; empty where none is known. Raises ``Damaged``."""
+    found = mark_of(location)
+    return found.lineage if found is not None else ""
+
+
+def mark(location: Place, lineage: str, *, arriving_from: str = "", moved_to: str = "") -> None:
     """Makes that state the one that manages the checkpoint. Raises ``OSError``."""
-    content = json.dumps(encode(_Manager(lineage=lineage))) + "\n"
-    replace_whole(location / _NAME, content.encode(), mode=0o644)
+    ends = {ARRIVING_FROM: arriving_from, MOVED_TO: moved_to}
+    content = {"lineage": lineage, "version": _VERSION, **{name: text for name, text in ends.items() if text}}
+    replace_whole(location / MANAGED_BY, f"{json.dumps(content)}\n".encode(), mode=0o644)

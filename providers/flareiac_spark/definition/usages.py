@@ -103,6 +103,15 @@ def usages(address: str, attributes: Attributes, references: References) -> tupl
         for name, output in job.kafka_outputs.items()
         if output.resource is not None
     ]
+    if job.checkpoint is not None:
+        found.append(
+            Usage(
+                subject=job.checkpoint.address,
+                holder=address,
+                relation=Relation.KEEPS_STATE_IN,
+                reason="its checkpoint",
+            )
+        )
     if job.checkpoint_location is not None:
         found.append(
             Usage(

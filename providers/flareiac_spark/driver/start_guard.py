@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import assert_never
 
-from flareiac_spark.checkpoint_log import Damaged
-from flareiac_spark.control import FilesInput, Input, JobSpec, StreamInput, TableInput
+from flareiac_spark.checkpoint_log import ARRIVING_FROM, MANAGED_BY, MOVED_TO, Damaged
+from flareiac_spark.control import ControlError, FilesInput, Input, JobSpec, StreamInput, TableInput
 from flareiac_spark.control.atomic_files import read_json
 from flareiac_spark.control.checkpoint_identity import lost_checkpoint
 from flareiac_spark.driver.checkpoints import query_id_in
@@ -22,13 +22,16 @@ from flareiac_spark.storage import Place, place_at
 
 CHECKPOINT_LOST = "CHECKPOINT_LOST"
 CHECKPOINT_DAMAGED = "CHECKPOINT_DAMAGED"
+CHECKPOINT_MOVED = "CHECKPOINT_MOVED"
 _PATTERN = re.compile(r"[*?\[{]")
+_GENERATION = re.compile(r"g[0-9]{4,9}")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 
 def prove_start(spec: JobSpec, known: Mapping[str, str]) -> None:
     """``known``: the query that each checkpoint of this job must hold, by folder. Raises ``Refusal``."""
     for folder, query in spec.query_names.items():
+        _refuse_moved(place_at(folder))
         _prove_checkpoint(folder, query, known.get(folder))
         _prove_batch_in_flight(spec, place_at(folder), query)
     _prove_sources(spec)
@@ -39,6 +42,25 @@ def prove_start(spec: JobSpec, known: Mapping[str, str]) -> None:
                 "it back where it was."
             )
             raise Refusal("SOURCE_FOLDER_NOT_FOUND", why)
+
+
+def _refuse_moved(folder: Place) -> None:
+    """The mark of a move is in the location of a checkpoint: two levels above the folder of a query, or in
+    that of an imported one. Raises ``Refusal``.
+    """
+    location = folder.parent.parent if _GENERATION.fullmatch(folder.name) else folder
+    try:
+        mark = read_json(location / MANAGED_BY) or {}
+    except ControlError as failure:
+        why = f"{failure}. It says whether the checkpoint was moved."
+        raise Refusal(CHECKPOINT_DAMAGED, why) from None
+    if mark.get(MOVED_TO):
+        why = f"The checkpoint in {location} was moved to {mark[MOVED_TO]}"
+    elif mark.get(ARRIVING_FROM):
+        why = f"What is in {location} is a copy of {mark[ARRIVING_FROM]} that is not complete"
+    else:
+        return
+    raise Refusal(CHECKPOINT_MOVED, f"{why}. flareiac apply completes the move and starts the job.")
 
 
 def _prove_checkpoint(folder: str, output: str, known: str | None) -> None:

@@ -76,6 +76,8 @@ def never(was: JobDefinition | None, planned: JobDefinition) -> str:
             f"generation {planned.generation} of its checkpoint has begun, and the old definition "
             "stands in the one before"
         )
+    if was.checkpoint_location != planned.checkpoint_location:
+        return "its checkpoint moved with it"
     if was.moves_to(planned):
         return "it moved to another application"
     if was.catalogs != planned.catalogs:

@@ -11,6 +11,7 @@ from flareiac_spark.control import ControlError, JobSpec, TableOutput, job_spec_
 from flareiac_spark.definition.build import spec_of
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import KnownJob
+from flareiac_spark.definition.moved_checkpoint import relocated, relocated_spec
 from flareiac_spark.definition.written_schemas import with_registered_ids
 from flareiac_spark.engine.application import Applications, read_desired
 from flareiac_spark.generation.generation_plan import begins, is_emptied, on_same_checkpoint, start_of
@@ -54,8 +55,7 @@ class GenerationSwitch:
 
 def begins_generation(request: ChangeRequest) -> bool:
     """Whether an apply does."""
-    before, after = request.action.recorded, JobDefinition.of(request.action.planned)
-    return begins(JobDefinition.of(before.attributes) if before is not None else None, after)
+    return begins(_recorded(request), JobDefinition.of(request.action.planned))
 
 
 def switch_of(request: ChangeRequest, applications: Applications, *, early: bool = False) -> GenerationSwitch:
@@ -93,15 +93,23 @@ def old_spec(request: ChangeRequest, applications: Applications) -> JobSpec | No
     entry = KnownJob.of(request.address, recorded).entry_in(desired)
     if entry is not None:
         try:
-            return job_spec_from_json(dict(entry.spec))
+            asked = job_spec_from_json(dict(entry.spec))
+            return relocated_spec(asked, before, request.references, applications.project)
         except ControlError:
             pass  # of another release: the recorded definition is as good
     return spec_of(request.address, attributes, _references_before(request, before), applications.project)
 
 
 def _before(request: ChangeRequest) -> JobDefinition | None:
-    recorded, after = request.action.recorded, JobDefinition.of(request.action.planned)
-    return on_same_checkpoint(JobDefinition.of(recorded.attributes), after) if recorded is not None else None
+    return on_same_checkpoint(_recorded(request), JobDefinition.of(request.action.planned))
+
+
+def _recorded(request: ChangeRequest) -> JobDefinition | None:
+    """The recorded definition, with its checkpoint where it has moved to."""
+    if (recorded := request.action.recorded) is None:
+        return None
+    planned = JobDefinition.of(request.action.planned)
+    return relocated(JobDefinition.of(recorded.attributes), planned, request.references)
 
 
 def _references_before(request: ChangeRequest, before: JobDefinition) -> dict[str, Resolved]:

@@ -7,7 +7,17 @@ from typing import Final
 from flareiac.kernel.data import Attributes, Data, canonical, digest
 from flareiac.kernel.diagnostics import Diagnostic, warning
 from flareiac.kernel.paths import Path
-from flareiac.sdk.changes import Action, AttributeChange, Blocker, Effect, Proposal, Reaction, Step, blocker
+from flareiac.sdk.changes import (
+    Action,
+    AttributeChange,
+    Blocker,
+    Effect,
+    Proposal,
+    Reaction,
+    Relation,
+    Step,
+    blocker,
+)
 from flareiac.sdk.classify import classify
 from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.results import Missing, Present
@@ -24,6 +34,7 @@ from flareiac_spark.column_types import table_columns
 from flareiac_spark.control.rhythm import rhythm_of
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import recorded_identity
+from flareiac_spark.definition.moved_checkpoint import follows_move, relocated
 from flareiac_spark.generation import broker_positions, carry_over_blockers, generation_plan, readable
 from flareiac_spark.generation.snapshot_holds import held_after
 from flareiac_spark.job import file_folders, health, samples, schemas, topic_limits, written_schemas
@@ -78,6 +89,7 @@ def _staged(request: PlanRequest, desired: JobDefinition, proposal: Proposal) ->
         facts=_facts(request),
         changed=payload.analyse,
         live=payload.live,
+        moved=_moved(request, desired) is not None,
     )
     return replace(
         proposal,
@@ -119,8 +131,42 @@ def _removed(request: PlanRequest) -> Proposal:
 
 
 def _recorded(request: PlanRequest) -> JobDefinition | None:
-    recorded = request.recorded
-    return JobDefinition.of(recorded.attributes) if recorded is not None else None
+    """The recorded definition; where its checkpoint moves to the declared place, as if it were there."""
+    if request.recorded is None:
+        return None
+    recorded = JobDefinition.of(request.recorded.attributes)
+    if request.desired is None:
+        return recorded
+    return relocated(recorded, JobDefinition.of(request.desired), request.references)
+
+
+def _moved(request: PlanRequest, desired: JobDefinition) -> Restarted | None:
+    """The change of the place of its checkpoint, where that moves."""
+    if request.recorded is None:
+        return None
+    recorded = JobDefinition.of(request.recorded.attributes)
+    if not follows_move(recorded, desired, request.references):
+        return None
+    old, new = recorded.checkpoint_location, desired.checkpoint_location
+    why = f"its files are moved from {old} to {new} meanwhile, and it goes on there where it stood"
+    return Restarted(path=("checkpoint_location",), text="the place of its checkpoint", why=why)
+
+
+def _moved_and_raised(request: PlanRequest, desired: JobDefinition, recorded: JobDefinition) -> list[Blocker]:
+    if _moved(request, desired) is None or desired.generation == recorded.generation:
+        return []
+    was = JobDefinition.of(request.recorded.attributes).checkpoint_location if request.recorded else ""
+    why = (
+        f"{desired.checkpoint} moves to {desired.checkpoint_location}, and its generation goes from "
+        f"{recorded.generation} to {desired.generation}. A new generation goes on after the last one, "
+        f"which must "
+        "stay where it is until then."
+    )
+    ways = (
+        f"apply the new location first, with generation = {recorded.generation}, and raise it afterwards",
+        f'apply the new generation first, with location = "{was}", and move it afterwards',
+    )
+    return [blocker(codes.MOVE_WITH_GENERATION, why=why, ways_out=ways)]
 
 
 def _created(request: PlanRequest, desired: JobDefinition) -> Proposal:
@@ -413,7 +459,8 @@ def _before(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> It
 
 def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefinition) -> Proposal:
     facts = _facts(request)
-    found = list(changes(recorded, desired, facts))
+    moved = _moved(request, desired)
+    found = [*([moved] if moved is not None else []), *changes(recorded, desired, facts)]
     healable = running(request, recorded, desired, facts)
     fresh = is_fresh(recorded, desired)
     starts = _starts_again(request, recorded, found, healable)
@@ -421,6 +468,7 @@ def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefiniti
     certain = (starts and _runs(facts)) or (fresh and desired.starts_by_itself)
     stays_down = _stopped_for_nothing(facts) if certain and not blockers else []
     blockers += stays_down
+    blockers += _moved_and_raised(request, desired, recorded)
     blockers += written_schemas.blockers(request, facts)
     accepted = blocking.is_accepted(
         request.address, [change for change in found if isinstance(change, Mixed)], desired, recorded
@@ -645,7 +693,8 @@ def _disturbance_steps(request: PlanRequest, desired: JobDefinition) -> list[Ste
             why=item.reason,
         )
         for item in request.disturbances
-        if item.reaction is not Reaction.RUNS_ON
+        # That its checkpoint moves is a change of its own definition
+        if item.reaction is not Reaction.RUNS_ON and item.relation is not Relation.KEEPS_STATE_IN
     ]
 
 

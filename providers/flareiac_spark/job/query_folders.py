@@ -7,6 +7,7 @@ from flareiac.sdk.references import References
 from flareiac_spark.checkpoint_files.generations import layout_of
 from flareiac_spark.checkpoint_files.layout import folder_of, recorded_layout
 from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.definition.moved_checkpoint import standing_location
 from flareiac_spark.places import place_of
 from flareiac_spark.storage import Place
 
@@ -16,8 +17,9 @@ def query_folders(
 ) -> dict[str, Place]:
     """The folder of the checkpoint of each query, by name. Raises ``Damaged``."""
     checkpoint = references.get(job.checkpoint.address) if job.checkpoint is not None else None
-    if checkpoint is None or job.checkpoint_location is None or job.generation is None:
+    standing = standing_location(job, references)
+    if checkpoint is None or standing is None or job.generation is None:
         return {}
-    location, generation = place_of(job.checkpoint_location, project), job.generation
+    location, generation = place_of(standing, project), job.generation
     layout = layout_of(location, generation, recorded_layout(checkpoint.identity))
     return {name: folder_of(location, layout, name, generation) for name in names}

@@ -42,6 +42,7 @@ from flareiac_spark.control import (
 from flareiac_spark.definition.build import query_digest
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import KnownJob
+from flareiac_spark.definition.moved_checkpoint import relocated
 from flareiac_spark.engine.application import (
     Applications,
     complaints_beside,
@@ -145,7 +146,10 @@ def _seen(request: ReadRequest, job: JobDefinition, applications: Applications, 
     desired, status = read_desired(control), read_status(control)
     _refuse_foreign(desired, control, project)
     folders = query_folders(
-        job, request.references, project, [*job.query_names, *_queries_to_come(job, declared)]
+        job,
+        request.references,
+        project,
+        [*job.query_names, *_queries_to_come(job, declared, request.references)],
     )
     on_disk = {name: read_checkpoint(folder) for name, folder in folders.items()}
     positions = {name: read_positions(folders[name]) for name in job.query_names if name in folders}
@@ -241,11 +245,11 @@ def _refuse_foreign(desired: Desired | None, control: ControlDirectory, project:
         raise Failure(control_trouble(failure)) from failure
 
 
-def _queries_to_come(job: JobDefinition, declared: JobDefinition | None) -> list[str]:
+def _queries_to_come(job: JobDefinition, declared: JobDefinition | None, references: References) -> list[str]:
     """Queries of the declared job that the recorded one has not, in the same place: a folder of their name
     may have been used before.
     """
-    if declared is None or not declared.is_in_folders_of(job):
+    if declared is None or not declared.is_in_folders_of(relocated(job, declared, references)):
         return []
     return [name for name in declared.query_names if name not in job.query_names]
 

@@ -40,7 +40,7 @@ DECLARE: Final = "declare"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobUpdate:
     """What a plan does with a job. ``changed``: another definition than the recorded one; ``live``: only what
-    a running query takes.
+    a running query takes; ``moved``: its checkpoint is at another place from now on.
     """
 
     request: PlanRequest
@@ -49,6 +49,7 @@ class JobUpdate:
     facts: JobFacts
     changed: bool
     live: bool = False
+    moved: bool = False
 
     @property
     def address(self) -> str:
@@ -197,6 +198,7 @@ def _generation(update: JobUpdate) -> Iterator[Stage]:
 def _rollback_points(update: JobUpdate) -> Iterator[Stage]:
     if (
         update.changed
+        and not update.moved
         and update.desired.starts_by_itself
         and rollback.is_asked_for(update.desired)
         and not rollback.never(update.recorded, update.desired)

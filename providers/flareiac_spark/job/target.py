@@ -10,6 +10,7 @@ from flareiac_spark.control import ControlError, DesiredJob, JobSpec, job_spec_f
 from flareiac_spark.definition.build import by_folder, digest_of, spec_of
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import JobIdentity, recorded_identity
+from flareiac_spark.definition.moved_checkpoint import relocated
 from flareiac_spark.definition.written_schemas import with_registered_ids
 from flareiac_spark.engine.engine_definition import EngineDefinition
 from flareiac_spark.job.payload import JobPayload
@@ -94,7 +95,7 @@ def _queries_known(request: ChangeRequest, definition: JobDefinition, spec: JobS
     """
     if (recorded := request.action.recorded) is None:
         return {}
-    before = JobDefinition.of(recorded.attributes)
+    before = relocated(JobDefinition.of(recorded.attributes), definition, request.references)
     if not before.is_in_folders_of(definition):
         return {}
     queries = recorded_identity(recorded).queries

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from enum import StrEnum
 from typing import Final
 
 from flareiac.kernel.lazy_dataclass import dataclass
@@ -37,15 +38,84 @@ class QueryFacts:
         return self.started if self.started != self.committed else None
 
 
+class MoveTarget(StrEnum):
+    """What is at the place that a checkpoint is to move to."""
+
+    FREE = "free"
+    BEGUN = "begun"
+    """A copy of this checkpoint, from an apply of the same move that was interrupted."""
+    REACHED = "reached"
+    """The whole checkpoint: the apply that moved it was interrupted before that was recorded."""
+    LEFT = "left"
+    """An older copy of this checkpoint, left there by an earlier move."""
+    SAME = "same"
+    """The same folder, under another name."""
+    NESTED = "nested"
+    """A folder inside the checkpoint, or around it."""
+    OCCUPIED = "occupied"
+    OF_ANOTHER_STATE = "of another state"
+
+
+COPIED_TO: Final = (MoveTarget.FREE, MoveTarget.BEGUN, MoveTarget.LEFT)
+"""Where a checkpoint may be copied to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointUser:
+    """A job with a query in a checkpoint. ``control``: the control directory of its application. ``starts``:
+    it is to run; ``may_run``: it may be at work. ``silent``: why its application is neither alive nor gone,
+    where no lease tells. ``host``: where its application lives, empty for this host; ``cluster``: the master
+    of its executors, empty where it has none.
+    """
+
+    job: str
+    control: str
+    may_run: bool
+    starts: bool
+    silent: str = ""
+    host: str = ""
+    cluster: str = ""
+
+    @property
+    def sees_other_disks(self) -> bool:
+        """Whether its application works where the disks of this host need not be."""
+        return bool(self.host or self.cluster)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoveFacts:
+    """What was observed for a move of the recorded checkpoint to the declared location: what is copied, in
+    bytes and files, and what stands in its way.
+
+    ``inside``: folders in it that are checkpoints of their own. ``unseen``: the target may be a disk that the
+    application on another ``host`` does not see. ``room``: bytes that are free at the target, None where
+    there is no limit. ``controls``: the control directories that were looked at.
+    """
+
+    target: MoveTarget
+    files: int = 0
+    bytes: int = 0
+    inside: tuple[str, ...] = ()
+    users: tuple[CheckpointUser, ...] = ()
+    controls: tuple[str, ...] = ()
+    unseen: bool = False
+    room: int | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointFacts:
     """The queries of all generations; ``used``: one of them has run. ``manager``: the lineage of the state
-    that manages the checkpoint, empty where that is not known.
+    that manages the checkpoint, empty where that is not known. ``gone_to``: the place for which it has left
+    its folder; ``going_to``: the same of a move that was begun and has not come to its end. ``move``: where
+    another location is declared than the recorded one.
     """
 
     used: bool
     manager: str = ""
     queries: tuple[QueryFacts, ...] = ()
+    gone_to: str = ""
+    going_to: str = ""
+    move: MoveFacts | None = None
 
 
 def number_in_use(found: Generation, layout: CheckpointLayout, generation: int) -> int:

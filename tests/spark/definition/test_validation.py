@@ -228,6 +228,7 @@ def test_claims_name_tables_and_the_checkpoint(tmp_path: Path) -> None:
     assert held == {
         (Relation.WRITES, "table.orders"),
         (Relation.LOOKS_UP, "table.regions"),
+        (Relation.KEEPS_STATE_IN, "checkpoint.x"),
         (Relation.HOLDS_ALONE, ".flareiac/checkpoints/default/x"),
     }
 

@@ -1,0 +1,64 @@
+"""Whether a job's checkpoint is at another place than the job was recorded with, because the checkpoint moves
+or has moved. Pure.
+
+The location in a job's record is that of its last apply. The checkpoint's own record says where the folder
+is: an apply that was interrupted between the two leaves the older one in the job.
+"""
+
+from dataclasses import replace
+
+from flareiac.sdk.project import Project
+from flareiac.sdk.references import References
+from flareiac_spark.checkpoint_files.layout import CheckpointLayout, recorded_layout
+from flareiac_spark.control import JobSpec
+from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.places import place_of
+
+
+def relocated(recorded: JobDefinition, desired: JobDefinition, references: References) -> JobDefinition:
+    """The recorded definition with its checkpoint at the declared place, where that is the same checkpoint:
+    whatever else differs is then a difference between definitions on one checkpoint.
+    """
+    if not follows_move(recorded, desired, references):
+        return recorded
+    return replace(recorded, checkpoint_location=desired.checkpoint_location)
+
+
+def follows_move(recorded: JobDefinition, desired: JobDefinition, references: References) -> bool:
+    """Whether the declared location is that to which the checkpoint of the recorded definition moves."""
+    old, new = recorded.checkpoint_location, desired.checkpoint_location
+    layout = _layout(desired, references)
+    if layout is None or old is None or new is None or old == new:
+        return False
+    if layout.location is None:
+        return recorded.checkpoint == desired.checkpoint
+    return old in (layout.location, *layout.left)
+
+
+def standing_location(job: JobDefinition, references: References) -> str | None:
+    """Where the checkpoint of a recorded or declared job is, by what is recorded of moves."""
+    layout, location = _layout(job, references), job.checkpoint_location
+    return layout.location if layout is not None and location and layout.has_left(location) else location
+
+
+def relocated_spec(spec: JobSpec, job: JobDefinition, references: References, project: Project) -> JobSpec:
+    """What an application was asked to run, with its folders where the checkpoint of the job has moved to."""
+    layout = _layout(job, references)
+    if layout is None or layout.location is None:
+        return spec
+    new = str(place_of(layout.location, project))
+    left = [f"{place_of(location, project)}" for location in layout.left if location != layout.location]
+
+    def there(folder: str | None) -> str | None:
+        old = next((place for place in left if folder and f"{folder}/".startswith(f"{place}/")), None)
+        return folder if old is None or folder is None else f"{new}{folder.removeprefix(old)}"
+
+    return replace(
+        spec, outputs=tuple(replace(item, checkpoint=there(item.checkpoint)) for item in spec.outputs)
+    )
+
+
+def _layout(job: JobDefinition, references: References) -> CheckpointLayout | None:
+    """That of the checkpoint of a job; None where it is not recorded."""
+    found = references.get(job.checkpoint.address) if job.checkpoint is not None else None
+    return recorded_layout(found.identity) if found is not None and found.identity else None
