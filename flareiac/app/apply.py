@@ -64,7 +64,7 @@ class ApplyReport:
         to do.
         """
         tally = self.report.tally
-        return bool(tally.done or tally.failed or tally.skipped) or self.end in (
+        return bool(tally.done or tally.incomplete or tally.skipped) or self.end in (
             ApplyOutcome.NOTHING_TO_DO,
             ApplyOutcome.DONE,
         )
@@ -76,9 +76,8 @@ class ApplyReport:
             return self.report.snapshot.outputs
         assert self.planned.plan is not None, "an apply that has begun has a plan"
         changes = self.planned.plan.outputs
-        found = {
-            name: item.before if self.report.tally.failed else item.after for name, item in changes.items()
-        }
+        incomplete = self.report.tally.incomplete
+        found = {name: item.before if incomplete else item.after for name, item in changes.items()}
         return {name: item for name, item in found.items() if item is not None}
 
 
@@ -257,7 +256,7 @@ def _end(report: Report, plan: Plan) -> ApplyOutcome:
         return ApplyOutcome.STALE
     if tally.cancelled:
         return ApplyOutcome.CANCELLED
-    if tally.failed:
+    if tally.incomplete:
         return ApplyOutcome.PARTLY if _left_changed(plan, report) else ApplyOutcome.FAILED
     return ApplyOutcome.FAILED if report.snapshot is None else ApplyOutcome.DONE
 
@@ -266,7 +265,7 @@ def _left_changed(plan: Plan, report: Report) -> bool:
     """Whether an apply with failures has left something that was not so before."""
     tally = report.tally
     operations = {operation.id: operation for operation in plan.operations}
-    failed = {operations[item].address for item in tally.failed}
+    failed = {operations[item].address for item in (*tally.failed, *tally.unconfirmed)}
     done = [operations[item] for item in tally.done]
     return bool(tally.restored) or any(
         not item.stage or item.address not in failed or item.effect is Effect.LOSES_DATA for item in done

@@ -135,7 +135,7 @@ def _finish(
     if tally.unsettled:
         # The journal stays as it is: it alone says what was begun, and the next apply finds out how it ended.
         return _with_emergency_file(recording, Report(tally=tally, diagnostics=found))
-    values = outputs(before) if not tally.failed and not tally.skipped else before.outputs
+    values = outputs(before) if not tally.incomplete and not tally.skipped else before.outputs
     try:
         final = recording.finish(values, maintained=maintained)
     except (OSError, LockLost) as trouble:

@@ -23,7 +23,7 @@ from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.os_errors import first_step
-from flareiac.model.events import Completed, Event, Failed, Progressed, Skipped, Started
+from flareiac.model.events import Completed, Event, Failed, Progressed, Skipped, Started, is_cancelled
 from flareiac.model.intents import StoredRequest, stored_request
 from flareiac.model.plan import CHANGE_VERBS, Operation, Plan, PlannedResource, Verb
 from flareiac.sdk.actions import Change, Delete, PerformStage, Quiesce
@@ -40,18 +40,25 @@ ActionT = TypeVar("ActionT")
 class Results:
     """How an execution went, by operation id.
 
-    ``unsettled``: operations whose outcome could not be recorded; the journal must stay open for them.
-    ``restored``: failed ones after which what was there before was put back.
+    ``unconfirmed``: operations that the user's own cancelling ended: what they asked for goes on, or is there
+    by now. ``unsettled``: operations whose outcome could not be recorded; the journal must stay open for
+    them. ``restored``: failed ones after which what was there before was put back.
     """
 
     done: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
+    unconfirmed: list[str] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     unsettled: list[str] = field(default_factory=list)
     restored: list[str] = field(default_factory=list)
     cancelled: bool = False
     lock_lost: bool = False
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether an operation that was begun is not known to have come to its end."""
+        return bool(self.failed or self.unconfirmed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +114,7 @@ def execute(execution: Execution) -> Results:
 
 def _starts_no_more(tally: Results, execution: Execution) -> bool:
     stopped = execution.ports.cancel.is_set() or execution.recording.trouble is not None
-    return stopped or (execution.stop_on_error and bool(tally.failed))
+    return stopped or (execution.stop_on_error and tally.incomplete)
 
 
 def _why_no_more(tally: Results, execution: Execution) -> str:
@@ -230,7 +237,8 @@ def _account(
         emit(Completed(operation=operation, elapsed=answer.elapsed, messages=answer.messages))
         queue.succeeded(operation)
         return
-    tally.failed.append(operation.id)
+    ended = tally.unconfirmed if is_cancelled(answer.diagnostics) else tally.failed
+    ended.append(operation.id)
     if not answer.settled:
         tally.unsettled.append(operation.id)
     if answer.restored:

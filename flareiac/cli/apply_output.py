@@ -10,7 +10,14 @@ from flareiac.cli.plan_output import print_report, print_report_json
 from flareiac.cli.terminal import Terminal
 from flareiac.model.events import Event
 from flareiac.model.plan import Plan
-from flareiac.render.apply_text import apply_summary, cancelled_text, event_line, stale_diagnostic, stale_text
+from flareiac.render.apply_text import (
+    EndedOperations,
+    apply_summary,
+    cancelled_text,
+    event_line,
+    stale_diagnostic,
+    stale_text,
+)
 from flareiac.render.ui_json import diagnostic_record, event_record, outputs_record, summary_record
 
 _ENDED_BEFORE = (ApplyOutcome.INVALID, ApplyOutcome.BLOCKED)
@@ -70,9 +77,12 @@ class TextOutput:
             tally = found.tally
             summary = apply_summary(
                 report.planned.plan,
-                frozenset(tally.done),
-                frozenset(tally.failed),
-                frozenset(tally.skipped),
+                EndedOperations(
+                    done=frozenset(tally.done),
+                    failed=frozenset(tally.failed),
+                    unconfirmed=frozenset(tally.unconfirmed),
+                    skipped=frozenset(tally.skipped),
+                ),
                 outputs=found.snapshot.outputs if found.snapshot else {},
                 colour=terminal.colour(),
             )

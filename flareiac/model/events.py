@@ -1,5 +1,6 @@
 """What happens while a plan is applied, as records that renderers turn into lines."""
 
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from flareiac.kernel.diagnostics import Diagnostic
@@ -40,6 +41,11 @@ class Failed:
     operation: Operation
     elapsed: float
     diagnostics: tuple[Diagnostic, ...]
+
+
+def is_cancelled(diagnostics: Sequence[Diagnostic]) -> bool:
+    """Whether nothing but the user's own cancelling kept an operation from its end."""
+    return bool(diagnostics) and all(item.cancelled for item in diagnostics)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,18 @@ from collections.abc import Collection, Mapping, Sequence
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, error
 from flareiac.kernel.elapsed import elapsed_text
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.model.desired import OutputValue
-from flareiac.model.events import Completed, Event, Failed, Note, Progressed, Skipped, Started
+from flareiac.model.events import (
+    Completed,
+    Event,
+    Failed,
+    Note,
+    Progressed,
+    Skipped,
+    Started,
+    is_cancelled,
+)
 from flareiac.model.plan import Operation, Plan, Verb
 from flareiac.render.control_characters import printable
 from flareiac.render.counts import applied
@@ -59,9 +69,7 @@ def event_line(event: Event, colour: bool) -> str | None:
             )
         case Completed():
             return _completed(event, style)
-        case Failed(operation=operation, diagnostics=diagnostics) if diagnostics and all(
-            item.cancelled for item in diagnostics
-        ):
+        case Failed(operation=operation, diagnostics=diagnostics) if is_cancelled(diagnostics):
             return style.paint(f"{name}: {doing(operation)} cancelled, not confirmed", Tone.CHANGE)
         case Failed(operation=operation, elapsed=elapsed, diagnostics=diagnostics):
             why = f": {printable(diagnostics[0].summary)}" if diagnostics else ""
@@ -109,20 +117,32 @@ def _sentence(text: str) -> str:
     return printable(text[:1].upper() + text[1:])
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndedOperations:
+    """The ids of the operations of an apply, by their ends. ``unconfirmed``: those that were cancelled."""
+
+    done: Collection[str] = ()
+    failed: Collection[str] = ()
+    unconfirmed: Collection[str] = ()
+    skipped: Collection[str] = ()
+
+
 def apply_summary(
     plan: Plan,
-    done: Collection[str],
-    failed: Collection[str],
-    skipped: Collection[str],
+    ended: EndedOperations,
     *,
     outputs: Mapping[str, OutputValue] | None = None,
     colour: bool = False,
 ) -> str:
-    """How an apply ended, from the ids of its operations; the outputs follow when it was complete."""
+    """How an apply ended; the outputs follow when it was complete."""
     style = Style(colour)
-    found = applied(plan, done)
-    if failed or skipped:
-        line = f"Apply incomplete: {len(done)} done, {len(failed)} failed, {len(skipped)} skipped."
+    found = applied(plan, ended.done)
+    if ended.failed or ended.unconfirmed or ended.skipped:
+        cancelled = f"{len(ended.unconfirmed)} cancelled, not confirmed, " if ended.unconfirmed else ""
+        line = (
+            f"Apply incomplete: {len(ended.done)} done, {len(ended.failed)} failed, {cancelled}"
+            f"{len(ended.skipped)} skipped."
+        )
         after = "What was done is recorded; the next plan shows what is left."
         return f"\n{style.paint(line, Tone.REMOVE)} {after}\n"
     imports = f"{found.imported} imported, " if found.imported else ""

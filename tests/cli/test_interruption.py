@@ -76,6 +76,19 @@ def test_a_signal_ends_what_runs_and_starts_nothing_more(tmp_path: Path, number:
     assert "interrupted" not in again.text
 
 
+def test_what_was_cancelled_does_not_count_as_failed(tmp_path: Path) -> None:
+    impatient = 'thing "c" {\n  value    = "impatient"\n  wait_for = "never"\n}\n'
+    (tmp_path / "main.flare.hcl").write_text(SLOW + impatient)
+    with running(tmp_path, "apply", "-auto-approve") as process:
+        until(lambda: (tmp_path / "log").read_text().count("Creating...") == 2)
+        process.send_signal(signal.SIGINT)
+        until(lambda: "cancelled, not confirmed" in (tmp_path / "log").read_text())
+        (tmp_path / "go").touch()
+        assert process.wait(timeout=60) == 8, (tmp_path / "log").read_text()
+    said = (tmp_path / "log").read_text()
+    assert "Apply incomplete: 1 done, 0 failed, 1 cancelled, not confirmed, 1 skipped." in said
+
+
 def test_a_change_that_is_cancelled_between_its_stages_is_not_left_open(tmp_path: Path) -> None:
     first = 'thing "a" {\n  value = "1"\n  wait_for = "go"\n  stages = ["wipe", "start"]\n}\n'
     (tmp_path / "main.flare.hcl").write_text(first)

@@ -15,7 +15,7 @@ from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.model.events import Event
 from flareiac.model.plan import Plan
 from flareiac.planning.make_plan import Inputs, make_plan
-from flareiac.render.apply_text import apply_summary, event_line
+from flareiac.render.apply_text import EndedOperations, apply_summary, event_line
 from flareiac.render.diagnostics import text
 from flareiac.render.plan_json import plan_json
 from flareiac.render.plan_text import plan_text
@@ -67,7 +67,15 @@ def _also(case: Case, made: Plan, inputs: Inputs) -> dict[str, str]:
         report = apply_to_doubles(made, inputs, events.append, fails=case.options.fails)
         tally = report.tally
         records = [event_record(event, clock=clock) for event in events]
-        ended = apply_summary(made, tally.done, tally.failed, tally.skipped)
+        ended = apply_summary(
+            made,
+            EndedOperations(
+                done=tally.done,
+                failed=tally.failed,
+                unconfirmed=tally.unconfirmed,
+                skipped=tally.skipped,
+            ),
+        )
         printed = {
             "apply.txt": "\n".join(
                 [*filter(None, (event_line(event, colour=False) for event in events)), ended]

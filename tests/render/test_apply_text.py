@@ -8,7 +8,7 @@ from flareiac.kernel.elapsed import elapsed_text
 from flareiac.model.desired import OutputValue
 from flareiac.model.events import Completed, Event, Failed, Note, Progressed, Skipped, Started
 from flareiac.model.plan import Operation, Verb
-from flareiac.render.apply_text import apply_summary, cancelled_text, event_line, stale_text
+from flareiac.render.apply_text import EndedOperations, apply_summary, cancelled_text, event_line, stale_text
 from flareiac.sdk.changes import Action, Effect, Step
 from tests.render.plans import plan, resource
 
@@ -77,7 +77,7 @@ def test_a_complete_apply_counts_resources_and_shows_outputs() -> None:
     )
     done = {item.id for item in made.operations}
     outputs = {"where": OutputValue(value="here"), "secret": OutputValue(value=None, sensitive=True)}
-    assert apply_summary(made, done, set(), set(), outputs=outputs) == (
+    assert apply_summary(made, EndedOperations(done=done), outputs=outputs) == (
         "\nApply complete! Resources: 2 added, 1 changed, 1 destroyed. Restarted: 1.\n"
         '\nOutputs:\n\nsecret = (sensitive value)\nwhere = "here"\n'
     )
@@ -85,14 +85,20 @@ def test_a_complete_apply_counts_resources_and_shows_outputs() -> None:
 
 def test_an_incomplete_apply_counts_operations() -> None:
     made = plan(resource("table.a", Action.CREATE, planned={}), resource("job.b", Action.CREATE, planned={}))
-    text = apply_summary(made, {"create:table.a"}, {"create:job.b"}, set())
+    text = apply_summary(made, EndedOperations(done={"create:table.a"}, failed={"create:job.b"}))
     assert text.startswith("\nApply incomplete: 1 done, 1 failed, 0 skipped.")
+
+
+def test_what_was_cancelled_is_not_counted_as_failed() -> None:
+    made = plan(resource("table.a", Action.CREATE, planned={}), resource("job.b", Action.CREATE, planned={}))
+    text = apply_summary(made, EndedOperations(done={"create:table.a"}, unconfirmed={"create:job.b"}))
+    assert text.startswith("\nApply incomplete: 1 done, 0 failed, 1 cancelled, not confirmed, 0 skipped.")
 
 
 def test_destroy_has_its_own_word() -> None:
     made = plan(resource("table.a", Action.FORGET), destroy=True)
     line = "\nDestroy complete! Resources: 0 added, 0 changed, 0 destroyed. Forgotten: 1.\n"
-    assert apply_summary(made, {"forget:table.a"}, set(), set()) == line
+    assert apply_summary(made, EndedOperations(done={"forget:table.a"})) == line
 
 
 def test_a_stale_plan_names_what_moved() -> None:

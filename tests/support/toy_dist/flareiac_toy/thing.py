@@ -2,6 +2,7 @@
 
 import json
 import os
+import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -202,7 +203,7 @@ class ThingDriver:
             return NotApplied(diagnostics=(error(FAILS, "fail = true"),))
         if planned.get("value") == "raise":
             raise ZeroDivisionError("a bug of the toy")
-        self._wait(planned.get("wait_for"))
+        self._wait(planned.get("wait_for"), request.cancel if planned.get("value") == "impatient" else None)
         path = self._path(planned["name"])
         path.parent.mkdir(exist_ok=True)
         temporary = path.with_suffix(f".{os.getpid()}")
@@ -244,9 +245,12 @@ class ThingDriver:
         """How much dust lies on it."""
         return {"dust": dust_on(self.root, request.attributes["name"])}
 
-    def _wait(self, name: str | None) -> None:
+    def _wait(self, name: str | None, cancel: threading.Event | None = None) -> None:
+        """Raises ``Failure`` where it is cancelled meanwhile."""
         deadline = time.monotonic() + 120
         while name and not (self.root / name).exists() and time.monotonic() < deadline:
+            if cancel is not None and cancel.wait(0.02):
+                raise Failure(replace(error(FAILS, "It was cancelled."), cancelled=True))
             time.sleep(0.02)
 
     def foresee(self, request: ApplyRequest[Settleable]) -> Outcome | None:
