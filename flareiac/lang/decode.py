@@ -129,6 +129,9 @@ class _Decoder:
             self.complain(codes.MISSING_ATTRIBUTE, detail, node, path)
         # Validators judge values that are written out; the type of a reference says which resources it may
         # name.
+        if _has_nul(data):
+            detail = f"{path[-1]}: the character U+0000 cannot be part of a text here."
+            self.complain(codes.INVALID_VALUE, detail, node, path)
         if data is None or not is_known(data) or isinstance(data, Reference):
             return data
         for validator in schema.validators:
@@ -258,6 +261,21 @@ class _Decoder:
                     subject=_written(body, given[1]),
                     attribute=path,
                 )
+
+
+def _has_nul(data: Data) -> bool:
+    """Returns True where a text in the data holds U+0000. File systems, catalogs and Kafka refuse it, each
+    with an error of its own.
+    """
+    match data:
+        case str():
+            return "\x00" in data
+        case dict():
+            return any("\x00" in name or _has_nul(item) for name, item in data.items())
+        case list() | tuple():
+            return any(map(_has_nul, data))
+        case _:
+            return False
 
 
 def _nothing(what: str, name: str, here: Collection[str], meta: frozenset[str]) -> str:
