@@ -12,10 +12,12 @@ from typing import Any, Final
 import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
+from botocore.parsers import ResponseParserError
 
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.s3_failures import (
     ALREADY_THERE,
+    GARBLED,
     NOT_THERE,
     REDIRECTED,
     TRY_AGAIN,
@@ -108,7 +110,7 @@ class Bucket:
         except RecursionError as problem:
             # The client follows a redirect by asking where the bucket is, and is redirected again
             raise S3Unreachable(f"{REDIRECTED} [{self.place}]") from problem
-        except (BotoCoreError, HTTPClientError, ValueError) as problem:
+        except (BotoCoreError, HTTPClientError, ResponseParserError, *GARBLED) as problem:
             what = unanswered(type(problem).__name__, str(problem), self.place.patience)
             raise S3Unreachable(f"{what} [{self.place}]") from problem
 

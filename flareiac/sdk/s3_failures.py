@@ -17,6 +17,8 @@ _ELSEWHERE: Final = frozenset(
 _BUSY: Final = frozenset({"SlowDown", "ServiceUnavailable", "InternalError", "500", "503", "RequestTimeout"})
 _UNCONDITIONAL: Final = frozenset({"NotImplemented", "501"})
 
+GARBLED: Final = (ValueError, LookupError, TypeError, AttributeError, RuntimeError, OverflowError)
+"""What AWS's client raises beside errors of its own where it does not understand an answer."""
 NOT_THERE: Final = frozenset({"NoSuchKey", "404"})
 ALREADY_THERE: Final = frozenset({"PreconditionFailed", "412"})
 UNCHANGED: Final = frozenset({"NotModified", "304"})

@@ -139,6 +139,7 @@ def _of_aws(arn: str) -> str:
         import boto3
         from botocore.config import Config
         from botocore.exceptions import BotoCoreError, ClientError
+        from botocore.parsers import ResponseParserError
     except ImportError as trouble:
         raise _failure(
             f"boto3, which reads secrets of AWS, cannot be imported: {trouble}",
@@ -151,7 +152,7 @@ def _of_aws(arn: str) -> str:
         # The default session is not made for several threads.
         client = boto3.Session().client("secretsmanager", region_name=arn.split(":")[3], config=settings)
         value = client.get_secret_value(SecretId=arn).get("SecretString")
-    except (BotoCoreError, ClientError) as trouble:
+    except (BotoCoreError, ClientError, ResponseParserError, ValueError, RuntimeError) as trouble:
         advice = "Check the ARN, and that the caller may call secretsmanager:GetSecretValue on it."
         raise _failure(f"AWS Secrets Manager did not give {arn}: {said(trouble)}", advice) from None
     if not value:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, Final
 
+from flareiac.sdk.s3_failures import GARBLED
 from flareiac.sdk.secrets import said
 from flareiac_iceberg.catalogs.base import ANSWER_SECONDS, CONNECT_SECONDS, CatalogSpec, s3_settings
 from flareiac_iceberg.format.locations import local_path
@@ -101,6 +102,7 @@ def _of(catalog: CatalogSpec | None) -> Any:
 def _s3_told() -> Iterator[None]:
     """Turns what AWS's client raises into an ``OSError``."""
     from botocore.exceptions import BotoCoreError, ClientError
+    from botocore.parsers import ResponseParserError
 
     try:
         yield
@@ -113,7 +115,7 @@ def _s3_told() -> Iterator[None]:
         raise OSError(
             errno.EACCES, f"S3 answers {known.get('Code', '?')}: {known.get('Message', '')} ({_ADVICE})"
         ) from None
-    except BotoCoreError as trouble:
+    except (BotoCoreError, ResponseParserError, *GARBLED) as trouble:
         raise OSError(errno.EIO, f"{said(trouble)} ({_ADVICE})") from None
 
 
@@ -149,12 +151,13 @@ def _client(settings: tuple[tuple[str, str], ...]) -> Any:
 def bucket_trouble(warehouse: str, settings: dict[str, str]) -> str | None:
     """Why a warehouse's bucket cannot be used, or None."""
     from botocore.exceptions import BotoCoreError, ClientError
+    from botocore.parsers import ResponseParserError
 
     try:
         s3_client(settings).head_bucket(Bucket=warehouse.removeprefix("s3://").partition("/")[0])
     except ClientError as answer:
         code = str(answer.response.get("Error", {}).get("Code", "?"))
         return {"404": "there is no such bucket", "403": "access is denied"}.get(code, f"S3 answers {code}")
-    except BotoCoreError as trouble:
+    except (BotoCoreError, ResponseParserError, *GARBLED) as trouble:
         return said(trouble)
     return None

@@ -12,6 +12,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from botocore.parsers import ResponseParserError
 
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.sdk.s3_failures import GARBLED
 from flareiac.sdk.secrets import said
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.base import ANSWER_SECONDS, CONNECT_SECONDS
@@ -147,9 +148,6 @@ def reading_errors(catalog: GlueCatalog) -> Iterator[None]:
         BotoCoreError,
         ClientError,
         ResponseParserError,
-        ValueError,
-        KeyError,
-        TypeError,
-        AttributeError,
+        *GARBLED,
     ) as trouble:
         raise Failure(unreadable(catalog, said(trouble))) from None

@@ -43,7 +43,7 @@ class GlueWriter(PointerWriter[GlueCatalog], LibraryWriter[GlueCatalog, Client])
             # An answer of 500 and more does not tell whether the change was made.
             known = trouble.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 500) < 500
             raise Failure(self.trouble(str(trouble), known=opening or known)) from trouble
-        except (BotoCoreError, ResponseParserError) as trouble:
+        except (BotoCoreError, ResponseParserError, RuntimeError) as trouble:
             raise Failure(self.trouble(said(trouble), known=opening)) from trouble
         except OSError as trouble:
             raise Failure(self.trouble(trouble.strerror or str(trouble), known=True)) from trouble
