@@ -25,6 +25,9 @@ from flareiac_iceberg.catalogs.rest.spec import RestCatalog
 _AT_ONCE: Final = 8
 _MOST_BYTES: Final = 512 * 1024 * 1024
 _LONGEST_MESSAGE: Final = 1000
+_MOST_PAGES: Final = 10_000
+"""Of one list: a server that never ends it is no catalog."""
+_DEEPEST: Final = 100
 _ABSENT: Final = ("NoSuchTable", "NoSuchIcebergTable", "NoSuchView", "NoSuchNamespace")
 """What is not there in a warehouse. Of a warehouse that is gone (NoSuchWarehouse, ...) nothing is known."""
 _OAUTH: Final = ("scope", "audience", "resource")
@@ -65,16 +68,9 @@ class Entries(Mapping[str, Pointer]):
         return self._server.location_in(answer), metadata
 
     def __iter__(self) -> Iterator[str]:
-        page = ""
-        while True:
-            answer = self._server.get(f"{self._server.path_of(self._namespace)}/tables{page}")
-            if answer is None:
-                return
-            names = [item.get("name") for item in answer.get("identifiers") or () if isinstance(item, dict)]
-            yield from (name for name in names if isinstance(name, str))
-            if not answer.get("next-page-token"):
-                return
-            page = f"?pageToken={quote(str(answer['next-page-token']), safe='')}"
+        for item in self._server.pages(f"{self._server.path_of(self._namespace)}/tables", {}, "identifiers"):
+            if isinstance(item, dict) and isinstance(name := item.get("name"), str):
+                yield name
 
     def __bool__(self) -> bool:
         return True  # without it, emptiness would be asked by listing all names
@@ -164,7 +160,10 @@ class _Server:
             raise self.trouble("what it answers to /v1/config is no configuration of an Iceberg catalog")
         own = {**self._settings, **({"prefix": catalog.prefix} if catalog.prefix else {})}
         merged = {**defaults, **own, **overrides}
-        self._root = f"{str(merged.get('uri') or catalog.uri).rstrip('/')}/v1"
+        address = str(merged.get("uri") or catalog.uri)
+        if not address.startswith(("http://", "https://")):
+            raise self.trouble(f"it names {address!r} as its address, which is not that of a server")
+        self._root = f"{address.rstrip('/')}/v1"
         self._root += f"/{str(merged['prefix']).strip('/')}" if merged.get("prefix") else ""
         self._separator = unquote(str(merged.get("namespace-separator") or "%1F"))
 
@@ -182,15 +181,33 @@ class _Server:
     def namespaces_below(self, parent: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
         """Raises ``Failure``."""
         asked = {"parent": self._separator.join(parent)} if parent else {}
+        for item in self.pages("/namespaces", asked, "namespaces"):
+            if isinstance(item, list) and item:
+                if len(item) > _DEEPEST:
+                    raise self.trouble(f"its namespaces are nested more than {_DEEPEST} deep")
+                yield tuple(map(str, item))
+
+    def pages(self, path: str, asked: Mapping[str, str], name: str) -> Iterator[Data]:
+        """The entries of a list that the server gives in pages; none where there is no such thing. Raises
+        ``Failure``.
+        """
+        tokens: set[str] = set()
+        token = ""
         while True:
-            answer = self.get(f"/namespaces?{urlencode(asked)}" if asked else "/namespaces")
+            query = {**asked, "pageToken": token} if token else asked
+            answer = self.get(f"{path}?{urlencode(query)}" if query else path)
             if answer is None:
                 return
-            levels = [item for item in answer.get("namespaces") or () if isinstance(item, list)]
-            yield from (tuple(map(str, item)) for item in levels)
+            entries = answer.get(name) or []
+            if not isinstance(entries, list):
+                raise self.trouble(f"its list of {name} is none")
+            yield from entries
             if not answer.get("next-page-token"):
                 return
-            asked["pageToken"] = str(answer["next-page-token"])
+            token = str(answer["next-page-token"])
+            if token in tokens or len(tokens) >= _MOST_PAGES:
+                raise self.trouble(f"its list of {name} does not come to an end")
+            tokens.add(token)
 
     def has_view(self, namespace: str, name: str) -> bool:
         """Whether the server says that a view has this name."""
