@@ -205,12 +205,16 @@ def _failures(location: str) -> Iterator[None]:
         yield
     except (
         ValueError,
-        KeyError,
+        LookupError,
         TypeError,
-        IndexError,
         AttributeError,
+        ArithmeticError,
         EOFError,
         OSError,
+        RuntimeError,
+        # The library's decoder is compiled: it fails with these on a length that is negative or too large.
+        SystemError,
+        MemoryError,
         struct.error,
         zlib.error,
     ) as trouble:
