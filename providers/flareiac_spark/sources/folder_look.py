@@ -6,6 +6,7 @@ import csv
 import gzip
 import os
 import re
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -29,6 +30,7 @@ _GLOB: Final = frozenset("[]{}*?\\")
 _KEY: Final = re.compile(r"([^=/]+)=.*", re.DOTALL)
 _OTHER_CSV: Final = ("sep", "delimiter", "quote", "encoding", "charset")
 """Options with which a header line is not looked at."""
+_LINE_END: Final = re.compile(rb"[\r\n]")
 _PATTERN: Final = frozenset("*?[{")
 
 
@@ -176,8 +178,7 @@ def _header(how: FilesRead, files: Sequence[LandedFile]) -> HeaderDiffers | Head
     names = [column.name.lower() for column in how.columns]
     expected = is_on(how.options, "header")
     for item in files:
-        line = _beginning(item.path).partition(b"\n")[0].decode("utf-8-sig", errors="replace")
-        header = tuple(next(iter(csv.reader([line.rstrip("\r")])), []))
+        header = _names_in(_beginning(item.path))
         has_names = set(names) <= {name.strip().lower() for name in header}
         if not expected and has_names and names:
             return HeaderLine(path=item.path)
@@ -186,11 +187,22 @@ def _header(how: FilesRead, files: Sequence[LandedFile]) -> HeaderDiffers | Head
     return None
 
 
+def _names_in(content: bytes) -> tuple[str, ...]:
+    """What the first line of a file in CSV holds; nothing where it is none. Spark ends a line at each of
+    ``\\n``, ``\\r`` and both.
+    """
+    line = _LINE_END.split(content, maxsplit=1)[0].decode("utf-8-sig", errors="replace")
+    try:
+        return tuple(next(iter(csv.reader([line])), []))
+    except csv.Error:
+        return ()
+
+
 def _beginning(path: str) -> bytes:
     """The first bytes of a file that is whole or packed by gzip; nothing where it cannot be read."""
     try:
         with gzip.open(path) if path.endswith(".gz") else Path(path).open("rb") as file:
             found: bytes = file.read(_BYTES)
-    except (OSError, EOFError):
+    except (OSError, EOFError, zlib.error):
         return b""
     return found if len(found) < _BYTES else found.rpartition(b"\n")[0]

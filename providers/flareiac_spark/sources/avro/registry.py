@@ -27,6 +27,7 @@ PROPERTIES: Final = (CA, CERTIFICATE, KEY, KEY_PHRASE)
 _MOST_BYTES: Final = 16 * 1024 * 1024
 _MOST_OF_REASON: Final = 600
 _DEEPEST: Final = 20
+_MOST_REFERENCES: Final = 200
 _ACCEPT: Final = "application/vnd.schemaregistry.v1+json, application/json"
 _CONTENT: Final = "application/vnd.schemaregistry.v1+json"
 _NOT_FOUND: Final = 404
@@ -185,16 +186,19 @@ class Registry:
                 raise self._not_understood()
 
     def _schema(self, found: Any) -> RegisteredSchema:
-        texts: dict[tuple[str, int], str] = {}
+        texts: dict[tuple[str, int], str | None] = {}
         text = self._collected(found, texts, 0)
+        references = tuple(named for named in texts.values() if named is not None)
         match found:
             case {"schemaType": str(kind)}:
-                return RegisteredSchema(text=text, kind=kind, references=tuple(texts.values()))
+                return RegisteredSchema(text=text, kind=kind, references=references)
             case _:
-                return RegisteredSchema(text=text, references=tuple(texts.values()))
+                return RegisteredSchema(text=text, references=references)
 
-    def _collected(self, found: Any, texts: dict[tuple[str, int], str], deep: int) -> str:
-        """The text of an answer; adds the texts that it names, what these name first."""
+    def _collected(self, found: Any, texts: dict[tuple[str, int], str | None], deep: int) -> str:
+        """The text of an answer; adds the texts that it names, what these name first. Each is asked for once,
+        also where schemas name each other.
+        """
         if deep > _DEEPEST:
             raise RegistryRefused(f"the references of a schema are nested more than {_DEEPEST} deep")
         match found:
@@ -207,13 +211,18 @@ class Registry:
             case _:
                 raise self._not_understood()
 
-    def _collect(self, reference: Any, texts: dict[tuple[str, int], str], deep: int) -> None:
+    def _collect(self, reference: Any, texts: dict[tuple[str, int], str | None], deep: int) -> None:
         match reference:
             case {"subject": str(subject), "version": int(version)}:
                 if (subject, version) in texts:
                     return
+                if len(texts) >= _MOST_REFERENCES:
+                    raise RegistryRefused(f"a schema needs more than {_MOST_REFERENCES} others")
+                texts[subject, version] = None
                 found = self._get(f"/subjects/{quote(subject, safe='')}/versions/{version}")
-                texts[subject, version] = self._collected(found, texts, deep + 1)
+                text = self._collected(found, texts, deep + 1)
+                del texts[subject, version]
+                texts[subject, version] = text  # after those that it names
             case _:
                 raise self._not_understood()
 
