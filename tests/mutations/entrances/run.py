@@ -73,7 +73,7 @@ def _batch(entrance: Entrance, numbers: range, seed: int) -> Generator[Fall | Pa
     """Returns the number that the next process begins with: one that dies or hangs is left out."""
     with tempfile.TemporaryDirectory(prefix="flareiac-entrance-") as folder:
         child = Child(lambda lines: _work(entrance, numbers, seed, Path(folder), lines))
-        current = numbers.start
+        current: int | None = None
         for line in child.lines():
             text = line.decode()
             if text.startswith(_DONE):
@@ -83,6 +83,8 @@ def _batch(entrance: Entrance, numbers: range, seed: int) -> Generator[Fall | Pa
                 yield Fall(**json.loads(text))
             else:
                 current = int(text)
+    if current is None:
+        raise RuntimeError(f"{entrance.name} cannot be opened: {child.end}")
     what = f"no end after {HANGING:.0f} s, or the process ended by itself: {child.end}"
     yield Fall(entrance=entrance.name, number=current, what=what)
     return current + 1
