@@ -47,6 +47,7 @@ def check(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source] | Non
     if not found:
         return
     shown = visible(text(found, of, width=100, colour=False))
+    shown = shown.encode(errors="backslashreplace").decode()  # as the streams of the command line do
     as_json(found, of)
     if bug := hidden_bug(shown):
         raise Bug(f"{bug}: {shown[:1000]}")
