@@ -20,6 +20,8 @@ _TOKENS: Final = re.compile(
 )
 _OF_JAVA: Final = re.compile(r"\\[A-Za-z0-9]|&&|\[[^\]]*\[|\(\?|[*+?}][*+?{]")
 """What may be right in Java where Python refuses it."""
+_TOO_LARGE: Final = (RecursionError, OverflowError)
+"""What Python raises for a pattern that is nested deeply, and for a number of repetitions."""
 
 
 def matches(pattern: str, name: str) -> bool | None:
@@ -39,6 +41,8 @@ def fault(pattern: str) -> str | None:
         re.compile(pattern)
     except re.error as trouble:
         return None if _OF_JAVA.search(pattern) else str(trouble)
+    except _TOO_LARGE:
+        return None
     return None
 
 
@@ -48,5 +52,5 @@ def _compiled(pattern: str) -> re.Pattern[str] | None:
         return None
     try:
         return re.compile(pattern, re.ASCII)
-    except re.error:
+    except (re.error, *_TOO_LARGE):
         return None
