@@ -342,7 +342,7 @@ def _open_registry(_root: Path) -> Gate:
 
 
 ENTRANCES: Final[tuple[Entrance, ...]] = (
-    Entrance(name="rest", share=30_000, open=_open_rest),
-    Entrance(name="glue", share=10_000, open=_open_glue),
-    Entrance(name="registry", share=30_000, open=_open_registry),
+    Entrance(name="rest", share=40_000, open=_open_rest),
+    Entrance(name="glue", share=6_000, open=_open_glue),
+    Entrance(name="registry", share=20_000, open=_open_registry),
 )

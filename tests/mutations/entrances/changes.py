@@ -138,7 +138,7 @@ def _open_code(_root: Path) -> Gate:
 
 
 ENTRANCES: Final = (
-    Entrance(name="edits", share=12_000, open=_open_edits),
-    Entrance(name="queries", share=6_000, open=_open_queries),
-    Entrance(name="code", share=50_000, open=_open_code),
+    Entrance(name="edits", share=6_000, open=_open_edits),
+    Entrance(name="queries", share=5_000, open=_open_queries),
+    Entrance(name="code", share=20_000, open=_open_code),
 )

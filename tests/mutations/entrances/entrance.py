@@ -49,7 +49,8 @@ def check(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source] | Non
     shown = visible(text(found, of, width=100, colour=False))
     shown = shown.encode(errors="backslashreplace").decode()  # as the streams of the command line do
     as_json(found, of)
-    if bug := hidden_bug(shown):
-        raise Bug(f"{bug}: {shown[:1000]}")
+    # The words of a user may be those of a code
+    if any(hidden_bug(item.code) for item in found) or "failed unexpectedly" in shown:
+        raise Bug(f"a bug is named: {shown[:1000]}")
     if character := unprintable(shown):
         raise Bug(f"{character} in {shown[:1000]!r}")

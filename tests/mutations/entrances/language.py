@@ -215,8 +215,8 @@ def _open_variables(root: Path) -> Gate:
 
 
 ENTRANCES: Final = (
-    Entrance(name="files", share=120_000, open=_open_files),
-    Entrance(name="expressions", share=250_000, open=_open_expressions),
-    Entrance(name="blocks", share=100_000, open=_open_blocks),
-    Entrance(name="variables", share=80_000, open=_open_variables),
+    Entrance(name="files", share=20_000, open=_open_files),
+    Entrance(name="expressions", share=150_000, open=_open_expressions),
+    Entrance(name="blocks", share=18_000, open=_open_blocks),
+    Entrance(name="variables", share=20_000, open=_open_variables),
 )

@@ -198,13 +198,13 @@ def _is_manifest(name: str) -> bool:
 
 
 ENTRANCES: Final = (
-    _entrance("control", 12_000, _begins("runtime/"), (*_LOOKS, *_STATUS, *_STATUS)),
+    _entrance("control", 5_000, _begins("runtime/"), (*_LOOKS, *_STATUS, *_STATUS)),
     _entrance(
-        "checkpoints", 12_000, _begins(".flareiac/checkpoints"), (*_LOOKS, *_CHECKPOINTS, *_CHECKPOINTS)
+        "checkpoints", 5_000, _begins(".flareiac/checkpoints"), (*_LOOKS, *_CHECKPOINTS, *_CHECKPOINTS)
     ),
-    _entrance("metadata", 12_000, _is_metadata, (*_LOOKS, *_TABLES)),
-    _entrance("manifests", 6_000, _is_manifest, (*_LOOKS, *_TABLES)),
-    _entrance("catalog", 8_000, _begins("lake/catalog.db"), (*_LOOKS, *_TABLES), rows=True),
-    _entrance("landing", 6_000, _begins("landing/"), _LOOKS[:3]),
+    _entrance("metadata", 5_000, _is_metadata, (*_LOOKS, *_TABLES)),
+    _entrance("manifests", 5_000, _is_manifest, (*_LOOKS, *_TABLES)),
+    _entrance("catalog", 5_000, _begins("lake/catalog.db"), (*_LOOKS, *_TABLES), rows=True),
+    _entrance("landing", 5_000, _begins("landing/"), _LOOKS[:3]),
     _entrance("caches", 5_000, _begins("cache/"), (("plan",), ("validate",), ("show",), ("status",))),
 )

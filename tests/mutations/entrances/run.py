@@ -25,7 +25,7 @@ from tests.mutations.entrances.entrance import Entrance
 
 LONGEST = 10.0
 """Seconds of work that one input may take."""
-BATCH = 2_000
+BATCH = 10_000
 _MEMORY = 2**30
 """Bytes for the inputs of one process, beside what the program has when it begins."""
 _DONE = "done "
@@ -71,7 +71,7 @@ def throw(entrance: Entrance, numbers: range, seed: int) -> Generator[Fall | Pas
 
 def _batch(entrance: Entrance, numbers: range, seed: int) -> Generator[Fall | Passed, None, int]:
     """Returns the number that the next process begins with: one that dies or hangs is left out."""
-    with tempfile.TemporaryDirectory(prefix="flareiac-entrance-") as folder:
+    with tempfile.TemporaryDirectory(prefix="flareiac-entrance-", dir=_memory()) as folder:
         child = Child(lambda lines: _work(entrance, numbers, seed, Path(folder), lines))
         current: int | None = None
         for line in child.lines():
@@ -88,6 +88,12 @@ def _batch(entrance: Entrance, numbers: range, seed: int) -> Generator[Fall | Pa
     what = f"no end after {HANGING:.0f} s, or the process ended by itself: {child.end}"
     yield Fall(entrance=entrance.name, number=current, what=what)
     return current + 1
+
+
+def _memory() -> Path | None:
+    """A folder in memory where the system has one: most inputs are a file, and disks are slow."""
+    shared = Path("/dev/shm")
+    return shared if os.access(shared, os.W_OK) else None
 
 
 def _work(entrance: Entrance, numbers: range, seed: int, folder: Path, lines: TextIO) -> None:
