@@ -84,7 +84,11 @@ def _late_rows(address: str, row: RunStatus) -> Iterator[str]:
 
 
 def _bad_records(address: str, row: RunStatus) -> Iterator[str]:
-    counts = [f"{name}: {count:,}" for name, count in row.bad_records.items() if count]
+    counts = [
+        f"{name}: {'-' if count is None else f'{count:,}'}"
+        for name, count in row.bad_records.items()
+        if count != 0
+    ]
     if counts:
         yield from (
             "",

@@ -34,8 +34,8 @@ class RunStatus:
     """The fields and their order are the JSON of ``status``, a contract.
 
     ``last_commit`` in UTC seconds. ``lag`` in words. ``health``: what is wrong with it while it runs.
-    ``log``: where its log is. ``queries`` by output. ``bad_records``: how many could
-    not be read in this run, by input. ``late_rows``: how many came after the watermark and were dropped,
+    ``log``: where its log is. ``queries`` by output. ``bad_records``: how many could not be read in this run,
+    by input; None where that is not known. ``late_rows``: how many came after the watermark and were dropped,
     since its first start.
     """
 
@@ -53,5 +53,5 @@ class RunStatus:
     health: tuple[str, ...] = ()
     log: str = ""
     queries: Mapping[str, QueryRun] = field(default_factory=dict)
-    bad_records: Mapping[str, int] = field(default_factory=dict)
+    bad_records: Mapping[str, int | None] = field(default_factory=dict)
     late_rows: int = 0

@@ -92,10 +92,12 @@ class QueryStatus:
     """Rows that were dropped because they were later than the watermark, since the query's first start."""
     state_bytes: int | None = field(default=None, metadata=UNSTORED)
     """For the driver's own metrics alone."""
-    input_rows: int = 0
-    """Rows read by this run so far."""
-    bad_records: Mapping[str, int] = field(default_factory=dict, metadata=SPARSE)
-    """Records that could not be read in batches that this run committed, by input."""
+    input_rows: int | None = 0
+    """Rows read by this run so far, each once for each input that reads it; None where that is not known."""
+    bad_records: Mapping[str, int | None] = field(default_factory=dict, metadata=SPARSE)
+    """Records that could not be read in batches that this run committed, by input; None where it is not known
+    how many.
+    """
     batch_seconds: float | None = None
     """How long the last committed batch took."""
     running_seconds: float | None = None

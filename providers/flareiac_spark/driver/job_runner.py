@@ -5,7 +5,7 @@ with a last status.
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from logging import Logger
 from typing import Any
@@ -212,9 +212,7 @@ class JobRunner(threading.Thread):
             done = run_ready(ready, spec, self._stop_asked, self._around.graceful_seconds, report, self._log)
         finally:
             self._running = self._problem = None
-        rows = sum(
-            query.input_rows for query in self.status.queries if not query.output.startswith(bad_records.NAME)
-        )
+        rows = rows_read(self.status.queries)
         return RunResult(run_id=spec.run_id, snapshot_id=None, rows=rows) if done else None
 
     def _prepared(self) -> Ready | None:
@@ -283,6 +281,21 @@ class JobRunner(threading.Thread):
     def _become(self, phase: Any, **changes: Any) -> None:
         self.status = replace(self.status, phase=phase, since=time.time(), **changes)
         self._around.changed()
+
+
+def rows_read(queries: Sequence[QueryStatus]) -> int | None:
+    """Rows that the queries of a run have read together; None where that is not known. Queries that read the
+    same sources read the same rows.
+    """
+    read = [query for query in queries if not query.output.startswith(bad_records.NAME) and query.lag]
+    counts = [query.input_rows for query in read if query.input_rows is not None]
+    if len(counts) < len(read):
+        return None
+    places = [sorted(source.source or "" for source in query.lag.values()) for query in read]
+    if all(each == places[0] for each in places):
+        return max(counts, default=0) if len(set(counts)) < 2 else None
+    names = [name for each in places for name in set(each)]
+    return sum(counts) if len(names) == len(set(names)) else None
 
 
 def _pool_of(spec: JobSpec) -> str:

@@ -48,7 +48,9 @@ METRICS: Final[Mapping[str, Metric]] = {
     ),
     "flareiac_query_input_rows_per_second": Metric("gauge", "Rows that arrived, as of the last batch."),
     "flareiac_query_processed_rows_per_second": Metric("gauge", "Rows that were read, as of the last batch."),
-    "flareiac_query_input_rows_total": Metric("counter", "Rows that this run has read."),
+    "flareiac_query_input_rows_total": Metric(
+        "counter", "Rows that this run has read, each once for each input that reads it."
+    ),
     "flareiac_query_bad_records_total": Metric("counter", "Records that this run could not read, by input."),
     "flareiac_query_watermark_timestamp_seconds": Metric("gauge", "The watermark, once there is one."),
     "flareiac_query_state_rows": Metric("gauge", "Rows of state, for a query that keeps some."),

@@ -9,6 +9,7 @@ yet, and a record in a topic has its row in the tables. Works inside the query's
 """
 
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from logging import Logger
@@ -51,6 +52,8 @@ later.
 """
 _STALE_SECONDS = 10.0
 """Less than a lease."""
+_REMEMBERED: Final = 1000
+"""Batches, far more than are committed between two looks at a query."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,13 +170,14 @@ class _Target:
 @dataclass(slots=True)
 class MicroBatch:
     """What Spark calls for each batch. ``failure`` is what ended it last: the query's own error tells only of
-    a failed call.
+    a failed call. ``kept``: the last batches whose rows were computed once, and kept.
     """
 
     address: str
     flow: Flow
     log: Logger
     failure: Exception | None = None
+    kept: deque[int] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
     _targets: dict[str, _Target] = field(default_factory=dict)
     _topics: dict[str, Mapping[str, str]] = field(default_factory=dict)
 
@@ -224,6 +228,8 @@ class MicroBatch:
             if any(self._is_read_twice(output) for output in todo) or len(todo) > 1
             else None
         )
+        if kept is not None:
+            self.kept.append(batch)
         try:
             rows = self.flow.shapes(frame if kept is None else kept)
             for at, output in enumerate(todo):

@@ -66,6 +66,9 @@ class BatchWatch(QueryWatch):
         super().__init__(output, query)
         self.take = take
 
+    def is_kept(self, batch: int) -> bool:
+        return batch in self.take.kept
+
 
 @dataclass(frozen=True, slots=True)
 class Ready:
@@ -319,9 +322,8 @@ def _look(watches: Sequence[QueryWatch], log: Logger) -> None:
     for watch in watches:
         if watch.look():
             seen = watch.status
-            log.info(
-                "%s: batch %s committed, %s rows read in this run", seen.output, seen.batch, seen.input_rows
-            )
+            rows = "-" if seen.input_rows is None else seen.input_rows
+            log.info("%s: batch %s committed, %s rows read in this run", seen.output, seen.batch, rows)
             kill_points.reach("driver.after-batch", seen.output)
 
 

@@ -82,12 +82,15 @@ def watermark_ahead(on_disk_ms: int | None, queries: Sequence[QueryStatus], *, n
     return (text,)
 
 
-def bad_records(queries: Sequence[QueryStatus]) -> dict[str, int]:
-    """Records that could not be read, by input; each query that reads an input finds the same ones."""
-    found: dict[str, int] = {}
+def bad_records(queries: Sequence[QueryStatus]) -> dict[str, int | None]:
+    """Records that could not be read, by input; each query that reads an input finds the same ones. None
+    where no query knows how many.
+    """
+    found: dict[str, int | None] = {}
     for query in queries:
         for name, count in query.bad_records.items():
-            found[name] = max(found.get(name, 0), count)
+            known = [number for number in (found.get(name), count) if number is not None]
+            found[name] = max(known, default=None)
     return found
 
 
@@ -126,8 +129,11 @@ def _unhealthy(request: PlanRequest, besides: Sequence[str]) -> tuple[Diagnostic
     )
 
 
-def _of_records(limits: Health, found: Mapping[str, int]) -> Iterator[str]:
-    allowed, total = limits.max_bad_records, sum(found.values())
+def _of_records(limits: Health, found: Mapping[str, int | None]) -> Iterator[str]:
+    allowed, total = limits.max_bad_records, sum(count or 0 for count in found.values())
+    unknown = sorted(name for name, count in found.items() if count is None)
+    if allowed is not None and unknown:
+        yield f"bad records: how many of {', '.join(unknown)} could not be read since it started is not known"
     if allowed is not None and total > allowed:
         counts = ", ".join(f"{name}: {count:,}" for name, count in sorted(found.items()) if count)
         records = "1 record" if total == 1 else f"{total:,} records"

@@ -12,7 +12,7 @@ import pytest
 from pyiceberg.types import StringType
 
 from flareiac.kernel import kill_points
-from flareiac_spark.control import Result, job_spec_from_json
+from flareiac_spark.control import QueryStatus, Result, job_spec_from_json
 from flareiac_spark.control.operations import Operation
 from flareiac_spark.driver import batch_write, commit_marks, merge_rows, micro_batch, tables, temp_views
 from flareiac_spark.driver.analyse import analyse
@@ -115,6 +115,19 @@ class Workshop(Lake):
         if read.mode == "batch":
             return run_batch(session, read, LOG).found
         return run_stream(session, read, threading.Event(), lambda: 30.0, lambda _phase, _queries: None, LOG)
+
+    def statuses(self, spec: dict[str, Any]) -> tuple[QueryStatus, ...]:
+        """What is said last of the queries of a run."""
+        said: list[tuple[QueryStatus, ...]] = []
+        run_stream(
+            self.session(),
+            job_spec_from_json(spec),
+            threading.Event(),
+            lambda: 30.0,
+            lambda _phase, queries: said.append(queries),
+            LOG,
+        )
+        return said[-1]
 
     def analyse(self, spec: dict[str, Any]) -> Result:
         return analyse(self.session, Operation(id="a", jobs=(spec,)))
@@ -812,3 +825,58 @@ def test_partitions_are_replaced_once_all_files_are_of_one_layout(lake: Workshop
     )
     lake.run(spec)
     assert [row[0] for row in branch_rows(lake, "kept", branch or "main")] == [3, 9]
+
+
+# What is counted of a batch
+
+
+def _sorted(lake: Workshop, name: str) -> None:
+    lake.spark.sql(f"ALTER TABLE {lake.name(name)} WRITE ORDERED BY id")
+
+
+ALL = "SELECT id, at, note FROM raw"
+COUNTED: dict[str, tuple[str, dict[str, Any]]] = {
+    "appended": (ALL, {}),
+    "ordered": (ALL, {}),
+    "merged": (ALL, {"mode": "merge", "merge": {"on": ["id"], "latest_by": "at"}}),
+    "replaced": (ALL, {"mode": "overwrite"}),
+    "by_partition": (ALL, {"mode": "overwrite_partitions"}),
+    "on_a_branch": (ALL, {"branch": "audit"}),
+    "beside_a_table": ("SELECT r.id, r.at, f.note FROM raw r LEFT JOIN {fixed} f USING (at)", {}),
+    "joined": ("SELECT a.id, a.at, b.note FROM raw a JOIN raw b ON a.id = b.id AND a.ts = b.ts", {}),
+}
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_rows_and_bad_records_are_counted_once_for_each_input(lake: Workshop, name: str) -> None:
+    sql, more = COUNTED[name]
+    lake.create(name, KEYED)
+    lake.create("fixed", KEYED)
+    for table in (name, "fixed"):
+        lake.spark.sql(f"INSERT INTO {lake.name(table)} VALUES (70, 1, 'x')")
+    if name in ("ordered", "merged", "joined"):
+        _sorted(lake, name)
+    if "branch" in more:
+        lake.spark.sql(f"ALTER TABLE {lake.name(name)} CREATE BRANCH audit")
+    spec = lake.job(lake.output(name, KEYED, **more), sql=sql.format(fixed=lake.name("fixed")))
+    spec["inputs"][0] |= {"bad_records": "drop"}
+    spec["inputs"][0]["source"] |= {"reading": 2}
+    records = 0
+    for numbers in ((1, 2, 3), (3, 4), (5,)):
+        lake.events(*((number, 1, "a") for number in numbers), ("bad", 1, "b"))
+        records += len(numbers) + 1
+    (query,) = lake.statuses(spec)
+    assert query.input_rows == records * (2 if name == "joined" else 1)
+    assert query.bad_records == {"raw": 3}
+
+
+def test_rows_of_state_and_late_ones_are_counted_once(lake: Workshop) -> None:
+    lake.create("hours", {"at": "timestamptz", "n": "long"})
+    lake.spark.sql(f"ALTER TABLE {lake.name('hours')} WRITE ORDERED BY at")
+    sql = "SELECT window(ts, '1 hour').start AS at, count(*) AS n FROM raw GROUP BY window(ts, '1 hour')"
+    spec = lake.job(lake.output("hours", {"at": "timestamptz", "n": "long"}), sql=sql)
+    lake.events((1, 1, "a", 1), (2, 1, "a", 9))
+    lake.events((3, 1, "a", 10))
+    lake.events((4, 1, "late", 2), (5, 1, "late", 3), (6, 1, "a", 10))
+    (query,) = lake.statuses(spec)
+    assert (query.input_rows, query.late_rows, query.state_rows) == (6, 2, 2)
