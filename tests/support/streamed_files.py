@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
+from types import NoneType
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -24,6 +25,7 @@ COLUMNS: Final = {
         "amount": "decimal(12,2)",
         "flag": "boolean",
         "dt": "string",
+        "place": "struct<city: string, parts: list<struct<k: long>>>",
     },
     "csv": {"id": "long!", "name": "string", "amount": "decimal(12,2)", "note": "string"},
     "parquet": {"id": "long!", "name": "string", "dt": "string"},
@@ -175,6 +177,11 @@ class Landing:
             "text for flag": lambda: {**good, "flag": "maybe"},
             "no id": lambda: {**good, "id": None},
             "list": lambda: [1, 2],
+            "place": lambda: {**good, "place": {"city": "x", "parts": [{"k": 1}, {"k": None, "n": 2}, None]}},
+            "empty place": lambda: {**good, "place": {}},
+            "place in other case": lambda: {**good, "place": {"City": "x", "parts": []}},
+            "part in other case": lambda: {**good, "place": {"city": "x", "parts": [{"k": 1}, {"K": 2}]}},
+            "misfit in a part": lambda: {**good, "place": {"parts": [{"k": "x"}]}},
         }
         if chance.random() < 0.6:
             kind = "good"
@@ -280,17 +287,50 @@ def _json_row(line: bytes, dt: str | None) -> Row | None:
     if not isinstance(record, dict):
         return None
     values = [record.get(name) for name in names]
-    lower = {name.lower() for name in names}
-    if None in values and any(key not in names and key.lower() in lower for key in record):
+    place = record.get("place")
+    if (None in values or _lacks(place)) and (_other_case(record, names) or _place_in_other_case(place)):
         return None
     if all(value is None for value in values) and not set(names) & set(record):
         return None
-    number, name, amount, flag, own = values
+    number, name, amount, flag, own, place = values
     if type(number) is not int or not isinstance(flag, bool | None):
         return None
     if isinstance(amount, str) and not _NUMBER.fullmatch(amount):
         return None
-    return (number, name, _decimal(amount), flag, dt if own is None else own)
+    if any(type(k) not in (int, NoneType) for k in (part.get("k") for part in _parts(place))):
+        return None
+    return (number, name, _decimal(amount), flag, dt if own is None else own, flat(_as_read(place)))
+
+
+def flat(value: Any) -> Any:
+    """A value that can be counted: nested ones as text."""
+    return json.dumps(value, sort_keys=True) if isinstance(value, dict | list) else value
+
+
+def _parts(place: dict[str, Any] | None) -> list[dict[str, Any]]:
+    return [part for part in (place or {}).get("parts") or () if part is not None]
+
+
+def _lacks(place: dict[str, Any] | None) -> bool:
+    fields = (place or {}).get("city"), (place or {}).get("parts")
+    return place is not None and (None in fields or any(part.get("k") is None for part in _parts(place)))
+
+
+def _other_case(record: dict[str, Any], names: list[str]) -> bool:
+    return any(key not in names and key.lower() in names for key in record)
+
+
+def _place_in_other_case(place: dict[str, Any] | None) -> bool:
+    parts = any(_other_case(part, ["k"]) for part in _parts(place))
+    return parts or _other_case(place or {}, ["city", "parts"])
+
+
+def _as_read(place: dict[str, Any] | None) -> dict[str, Any] | None:
+    if place is None:
+        return None
+    parts = place.get("parts")
+    read = None if parts is None else [None if part is None else {"k": part.get("k")} for part in parts]
+    return {"city": place.get("city"), "parts": read}
 
 
 def _csv_rows(data: bytes, *, header: bool) -> Iterator[Row | None]:

@@ -36,7 +36,7 @@ def _absolute(inputs: Iterable[Input], project: Project) -> list[str]:
 
 def left_behind(seen: Iterable[str], declared: Sequence[str]) -> str | None:
     """A folder of files that a checkpoint has seen and that no declared path or pattern covers."""
-    patterns = [parts for path in declared for parts in map(_parts, _alternatives(path))]
+    patterns = [parts for path in declared for parts in map(_parts, [path, *_alternatives(path)])]
     return next(
         (folder for folder in seen if not any(_covers(pattern, _parts(folder)) for pattern in patterns)), None
     )

@@ -51,14 +51,23 @@ def _write(session: "SparkSession", spec: JobSpec, output: TableOutput, log: Log
     rows = micro_batch.shaped(session, temp_views.view(session, fed.source), fed, spec)
     kill_points.reach("driver.before-batch-write", output.name)
     carry = {} if spec.run_id is None else {RUN_ID: spec.run_id}
+    before = tables.current_snapshot(session, output)
     batch_write.write(rows, output, carry, spec.tombstones(output.name))
     kill_points.reach("driver.after-batch-write", output.name)
-    # An overwrite is the newest snapshot, and may not be the first of its run id
-    find = spec.run_id is not None and output.mode == "append"
-    marked = tables.find_mark(session, output, RUN_ID, spec.run_id or "") if find else None
-    marked = marked or tables.current_snapshot(session, output)
-    result = OutputResult(
-        snapshot_id=marked.snapshot_id if marked else None, rows=marked.rows if marked else 0
-    )
-    log.info("%s: %s rows written in snapshot %s", output.name, result.rows, result.snapshot_id)
+    result = _written(session, spec, output, before)
+    shown = "-" if result.rows is None else result.rows
+    log.info("%s: %s rows written in snapshot %s", output.name, shown, result.snapshot_id)
     return result
+
+
+def _written(
+    session: "SparkSession", spec: JobSpec, output: TableOutput, before: tables.Marked | None
+) -> OutputResult:
+    """``before``: the newest snapshot before the write, which commits nothing where nothing changes."""
+    newest = tables.current_snapshot(session, output)
+    if newest is None or newest == before:
+        return OutputResult(snapshot_id=newest.snapshot_id if newest else None, rows=0)
+    # Another program may have committed since
+    marked = tables.find_mark(session, output, RUN_ID, spec.run_id) if spec.run_id is not None else None
+    written = marked or newest
+    return OutputResult(snapshot_id=written.snapshot_id, rows=written.rows)

@@ -10,6 +10,7 @@ from flareiac_spark.control import FilesInput, Input, StreamInput, TableInput
 from flareiac_spark.driver import bad_records, tables
 from flareiac_spark.driver.column_types import quote, spark_columns, spark_type
 from flareiac_spark.driver.refusal import Refusal, refusal_of
+from flareiac_spark.sources.path_patterns import as_pattern
 from flareiac_spark.sources.reader_options import strict
 from flareiac_spark.sources.resolved import SpecColumn, StartRefused
 from flareiac_spark.storage import Place
@@ -56,7 +57,7 @@ def open_input(
                 .schema(spark_columns(item.columns))
                 .options(**strict(item.format, item.options))
             )
-            return reader.load(item.path)
+            return reader.load(as_pattern(item.path))
         case _:
             assert_never(item)
 

@@ -18,12 +18,12 @@ from flareiac_spark.control.checkpoint_identity import lost_checkpoint
 from flareiac_spark.driver.checkpoints import query_id_in
 from flareiac_spark.driver.jvm import jvm
 from flareiac_spark.driver.refusal import Refusal, refusal_of
+from flareiac_spark.sources.path_patterns import is_pattern
 from flareiac_spark.storage import Place, place_at
 
 CHECKPOINT_LOST = "CHECKPOINT_LOST"
 CHECKPOINT_DAMAGED = "CHECKPOINT_DAMAGED"
 CHECKPOINT_MOVED = "CHECKPOINT_MOVED"
-_PATTERN = re.compile(r"[*?\[{]")
 _GENERATION = re.compile(r"g[0-9]{4,9}")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
@@ -152,7 +152,7 @@ def _source_folders(spec: JobSpec) -> Iterator[tuple[str, Place]]:
     for item in spec.inputs:
         path = _path_of(item)
         local = str(place_at(path)) if path is not None else ""
-        if local and not _PATTERN.search(local) and not _SCHEME.match(local):
+        if local and not is_pattern(local) and not _SCHEME.match(local):
             yield item.name, Path(local)
 
 

@@ -19,10 +19,12 @@ if TYPE_CHECKING:
 _SECOND_LOOK: Final = 1.0
 """Seconds."""
 
+_MERGED: Final = "spark.merge-into.num-target-rows-"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marked:
-    """A snapshot with a mark, and the rows it added, where Iceberg counted them."""
+    """A snapshot with a mark, and the rows that it wrote; None where it is not known how many."""
 
     snapshot_id: int
     rows: int | None
@@ -101,9 +103,7 @@ def find_mark(session: "SparkSession", output: TableOutput, key: str, value: str
     """
     for snapshot in commit_marks.commits(load(session, output.identifier, None), output.branch):
         if snapshot.summary.get(key) == value:
-            # A commit that only deletes adds none, and Java's map says None where it has no such key
-            rows = int(snapshot.summary.get("added-records") or 0)
-            return Marked(snapshot_id=snapshot.id, rows=rows)
+            return Marked(snapshot_id=snapshot.id, rows=rows_written(snapshot.summary))
     return None
 
 
@@ -112,5 +112,23 @@ def current_snapshot(session: "SparkSession", output: TableOutput) -> Marked | N
     snapshot = load(session, output.identifier, None).snapshot(output.branch or "main")
     if snapshot is None:
         return None
-    rows = snapshot.summary().get("added-records")
-    return Marked(snapshot_id=snapshot.snapshotId(), rows=int(rows) if rows is not None else 0)
+    return Marked(snapshot_id=snapshot.snapshotId(), rows=rows_written(snapshot.summary()))
+
+
+def rows_written(summary: Any) -> int | None:
+    """The rows that a snapshot has of its writer; None where its summary does not say how many. A merge also
+    adds those that stood in files with rows that it changed. ``summary``: a mapping, also Java's, which gives
+    None for a key that it does not have.
+    """
+    added = int(summary.get("added-records") or 0)
+    inserted, updated, copied = (
+        summary.get(f"{_MERGED}{kind}") for kind in ("inserted", "updated", "copied")
+    )
+    if inserted is None or updated is None or copied is None:
+        return added
+    # Where the table is sorted, Spark computes the merged rows twice and counts them twice
+    written, every = int(inserted) + int(updated), int(inserted) + int(updated) + int(copied)
+    if not added or not every:
+        return 0 if added == every else None
+    times, rest = divmod(every, added)
+    return None if rest or written % times else written // times

@@ -24,7 +24,7 @@ from flareiac_spark.application import (
     silence,
 )
 from flareiac_spark.change.diff import read_in_order
-from flareiac_spark.change.source_folders import WILDCARDS, read_paths
+from flareiac_spark.change.source_folders import read_paths
 from flareiac_spark.checkpoint_files.generations import damage
 from flareiac_spark.checkpoint_files.query_positions import read_positions
 from flareiac_spark.checkpoint_files.reader import read_checkpoint
@@ -58,6 +58,7 @@ from flareiac_spark.job.reach import ReachReader
 from flareiac_spark.job.schemas import SchemaReader
 from flareiac_spark.job.written_schemas import SubjectReader
 from flareiac_spark.observation.job import JobFacts, OutputFacts, of_disk, reach_complaints
+from flareiac_spark.sources.path_patterns import is_pattern
 from flareiac_spark.sources.source import kinds
 
 _LIMIT_SECONDS: Final = 45.0
@@ -213,7 +214,7 @@ def _declared(request: ReadRequest) -> JobDefinition | None:
 def _absent(declared: JobDefinition | None, project: Project) -> tuple[str, ...]:
     """The declared folders of files that are not there. A pattern may match later."""
     paths = read_paths(declared, project) if declared is not None else ()
-    found = [path for path in paths if not WILDCARDS & set(path) and not Path(path).exists()]
+    found = [path for path in paths if not is_pattern(path) and not Path(path).exists()]
     return tuple(dict.fromkeys(found))
 
 

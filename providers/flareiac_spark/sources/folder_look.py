@@ -14,6 +14,7 @@ from typing import Final
 from flareiac.kernel.codes import Code
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sources.option_names import is_on, option
+from flareiac_spark.sources.path_patterns import is_pattern
 from flareiac_spark.sources.resolved import SpecColumn
 from flareiac_spark.sources.samples import FieldsWithoutColumn, SampleRead, judged
 
@@ -31,7 +32,6 @@ _KEY: Final = re.compile(r"([^=/]+)=.*", re.DOTALL)
 _OTHER_CSV: Final = ("sep", "delimiter", "quote", "encoding", "charset")
 """Options with which a header line is not looked at."""
 _LINE_END: Final = re.compile(rb"[\r\n]")
-_PATTERN: Final = frozenset("*?[{")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +104,7 @@ class FilesRead:
 
 def looked_at(how: FilesRead) -> FolderLook | None:
     """None for a pattern, and where the folder is not there or cannot be listed."""
-    if _PATTERN & set(str(how.folder)):
+    if is_pattern(how.folder):
         return None
     try:
         files, cut = _listed(how.folder)

@@ -12,9 +12,9 @@ from typing import Final
 
 from flareiac_spark.sources.files.batches_read import reached
 from flareiac_spark.sources.files.notes import local_path, noted_files
+from flareiac_spark.sources.path_patterns import is_pattern
 from flareiac_spark.storage import Place
 
-_PATTERN: Final = frozenset("*?[{")
 _OTHER_LISTING: Final = frozenset(
     name.lower()
     for name in (
@@ -45,7 +45,7 @@ def files_waiting(
     ``age_ms``: age from which files are passed over, ``below``: whether folders below it are read. Raises
     ``Damaged``.
     """
-    if _PATTERN & set(str(folder)) or _OTHER_LISTING & {name.lower() for name in options}:
+    if is_pattern(folder) or _OTHER_LISTING & {name.lower() for name in options}:
         return None
     read, newest = files_read(checkpoint, index)
     waiting = 0

@@ -29,6 +29,7 @@ from flareiac_spark.sources.decoding import (
     raw_of_files,
     with_corrupt,
 )
+from flareiac_spark.sources.files.nested_keys import lacks, other_case
 from flareiac_spark.sources.files.reading import RECORDS, reads_lines
 from flareiac_spark.sources.resolved import Opening, SpecColumn
 
@@ -111,7 +112,8 @@ def _lines(frame: Any, files: Files) -> Any:
     lines = frame.selectExpr(f"{value} AS {_VALUE}", f"_metadata.file_path AS {FILE}")
     lines = lines.where(f"trim(BOTH ' \\t\\r' FROM {_VALUE}) <> ''").selectExpr("*", f"{_VALUE} AS {RAW}")
     decoded = decode_text(lines, _VALUE, files.held, files.text)
-    wrong = f"{_key_error(files.columns)} AS {_KEYS}"
+    required = frame.sparkSession.createDataFrame([], files.text.schema(files.columns)).schema
+    wrong = f"{_key_error(files.columns, required)} AS {_KEYS}"
     names = [quote(column.name) for column in files.columns]
     beside = (FILE, ONCE, RAW)
     found = decoded.selectExpr(*names, *beside, GOOD, ERROR, wrong)
@@ -119,20 +121,21 @@ def _lines(frame: Any, files: Files) -> Any:
     return found.selectExpr(*names, *beside, good, error)
 
 
-def _key_error(columns: Sequence[SpecColumn]) -> str:
-    """The error in the keys of a record that leaves a column null; null where there is none. Keys are only
-    looked at then.
+def _key_error(columns: Sequence[SpecColumn], types: Any) -> str:
+    """The error in the keys of a record that leaves a column or a field null; null where there is none. Keys
+    are only looked at then. ``types``: the columns as Spark has them.
     """
     names = [column.name for column in columns]
     keys, known = f"json_object_keys({RAW})", f"array({', '.join(map(literal, names))})"
-    lower = f"array({', '.join(literal(name.lower()) for name in names)})"
     missing = f"concat('it has none of the fields that are declared', ': it has ', array_join({keys}, ', '))"
-    twins = f"filter({keys}, k -> NOT array_contains({known}, k) AND array_contains({lower}, lower(k)))"
-    cased = f"concat('fields differ from the columns in letter case: ', array_join({twins}, ', '))"
+    differ = other_case(RAW, types) or ""
+    cased = f"concat('fields differ from the columns in letter case: ', array_join({differ}, ', '))"
     null = [f"{quote(name)} IS NULL" for name in names]
+    nested = [lacks(quote(field.name), field.dataType) for field in types]
+    lacking = " OR ".join([*null, *(condition for condition in nested if condition is not None)])
     return (
-        f"CASE WHEN {GOOD} AND ({' OR '.join(null)}) THEN CASE "
-        f"WHEN size({twins}) > 0 THEN {cased} "
+        f"CASE WHEN {GOOD} AND ({lacking}) THEN CASE "
+        f"WHEN size({differ}) > 0 THEN {cased} "
         f"WHEN {' AND '.join(null)} AND NOT arrays_overlap({keys}, {known}) THEN {missing} END END"
     )
 

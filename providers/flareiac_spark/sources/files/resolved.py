@@ -20,6 +20,7 @@ from flareiac_spark.sources.decoding import (
 from flareiac_spark.sources.files.in_flight import missing_in_flight
 from flareiac_spark.sources.files.judged import Files, judged
 from flareiac_spark.sources.files.reading import IGNORES_SINK_LOG, RECORDS, SINK_LOG, options_of
+from flareiac_spark.sources.path_patterns import as_pattern, literally
 from flareiac_spark.sources.reader_options import resolved_options, strict
 from flareiac_spark.sources.resolved import (
     LostRows,
@@ -83,7 +84,7 @@ class ResolvedFiles(ResolvedSource):
         reader = opening.session.readStream
         if self.max_files_per_trigger is not None:
             reader = reader.option("maxFilesPerTrigger", self.max_files_per_trigger)
-        return self._judged(reader, self.path, opening, explained=opening.explains)
+        return self._judged(reader, as_pattern(self.path), opening, explained=opening.explains)
 
     def _judged(self, reader: Any, path: str, opening: Opening, *, explained: bool) -> Any:
         options = options_of(self.format, resolved_options(self.options), self.max_file_age_ms)
@@ -104,7 +105,7 @@ class ResolvedFiles(ResolvedSource):
         found = _UNEXPLAINED.search(complaint) if self.reading is not None else None
         if found is None:
             return complaint
-        path = _literally(unquote(found.group(1)))
+        path = literally(unquote(found.group(1)))
         bad = self._judged(opening.session.read, path, opening, explained=True)
         row = bad.where(f"NOT {GOOD}").select(f"{MARKER}.error", f"{MARKER}.raw").first()
         if row is None or not row[0]:
@@ -150,11 +151,6 @@ def sink_log_text(path: str) -> str:
         f'conf = {{ "{IGNORES_SINK_LOG}" = "false" }} reads what the sink has committed, "true" reads every '
         "file of the folder, also those that a failed batch of the sink left there."
     )
-
-
-def _literally(path: str) -> str:
-    """A path as a pattern that matches it alone."""
-    return re.sub(r"([\[\]{}*?\\])", r"\\\1", path)
 
 
 KIND: Final = ResolvedFiles
