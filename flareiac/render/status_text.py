@@ -33,7 +33,12 @@ def status_text(rows: Mapping[str, RunStatus], *, now: float) -> str:
         return "No jobs are recorded.\n"
     lines = table_lines(TextTable(_COLUMNS, tuple(_cells(*item, now) for item in rows.items())))
     for address, row in rows.items():
-        lines += [*_trouble(address, row), *_bad_records(address, row), *_late_rows(address, row)]
+        lines += [
+            *_trouble(address, row),
+            *_bad_records(address, row),
+            *_late_rows(address, row),
+            *_old_files(address, row),
+        ]
     return "\n".join(lines) + "\n"
 
 
@@ -80,6 +85,15 @@ def _late_rows(address: str, row: RunStatus) -> Iterator[str]:
             "",
             f"{address}: late rows",
             f"  {row.late_rows:,} dropped: the watermark had passed them",
+        )
+
+
+def _old_files(address: str, row: RunStatus) -> Iterator[str]:
+    if row.files_too_old:
+        yield from (
+            "",
+            f"{address}: old files",
+            f"  {row.files_too_old:,} not read: the newest file that was read is so much newer",
         )
 
 

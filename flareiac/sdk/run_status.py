@@ -36,7 +36,7 @@ class RunStatus:
     ``last_commit`` in UTC seconds. ``lag`` in words. ``health``: what is wrong with it while it runs.
     ``log``: where its log is. ``queries`` by output. ``bad_records``: how many could not be read in this run,
     by input; None where that is not known. ``late_rows``: how many came after the watermark and were dropped,
-    since its first start.
+    since its first start. ``files_too_old``: files of its folder that it passes over because of their age.
     """
 
     phase: str
@@ -55,3 +55,4 @@ class RunStatus:
     queries: Mapping[str, QueryRun] = field(default_factory=dict)
     bad_records: Mapping[str, int | None] = field(default_factory=dict)
     late_rows: int = 0
+    files_too_old: int = 0

@@ -23,6 +23,7 @@ from flareiac_spark.job.health import bad_records, complaints, watermark_ahead
 from flareiac_spark.job.query_folders import query_folders
 from flareiac_spark.job.read import last_error
 from flareiac_spark.sources.findings_text import lag_text
+from flareiac_spark.sources.folder_look import FilesLeft
 from flareiac_spark.sources.on_disk import kind_of
 from flareiac_spark.sources.source import offsets_of
 from flareiac_spark.storage import Place
@@ -52,6 +53,7 @@ def inspect_job(
         lag=_lag(reports, kept.files_waiting),
         watermark=None if kept.watermark_ms is None else utc_text(kept.watermark_ms),
         failures=job.failures if job else 0,
+        files_too_old=kept.files_too_old,
         last_error=last_error(job),
         health=(
             *(_health(definition, job, status, silent) if lives is not Liveness.GONE else ()),
@@ -146,6 +148,7 @@ class Kept:
     last_commit: float | None = None
     watermark_ms: int | None = None
     files_waiting: int | None = None
+    files_too_old: int = 0
 
 
 def _kept(job: JobDefinition, references: References, project: Project) -> Kept:
@@ -160,6 +163,7 @@ def _kept(job: JobDefinition, references: References, project: Project) -> Kept:
         files_waiting=max(
             (item.files_waiting for item in found if item.files_waiting is not None), default=None
         ),
+        files_too_old=max(item.files_too_old for item in found),
     )
 
 
@@ -171,24 +175,26 @@ def _kept_in(folder: Place, job: JobDefinition, project: Project) -> Kept | None
         on_disk = read_checkpoint(folder)
         if on_disk is None:
             return None
+        left = _files_left(folder, on_disk, job, project)
         return Kept(
             batch=on_disk.committed,
             last_commit=None
             if on_disk.committed is None
             else (folder / "commits" / str(on_disk.committed)).stat().st_mtime,
             watermark_ms=on_disk.watermark_ms or None,
-            files_waiting=_files_waiting(folder, on_disk, job, project),
+            files_waiting=left.waiting if left is not None else None,
+            files_too_old=left.too_old if left is not None else 0,
         )
     except (Damaged, OSError):
         return None
 
 
-def _files_waiting(
+def _files_left(
     folder: Place, on_disk: CheckpointOnDisk, job: JobDefinition, project: Project
-) -> int | None:
+) -> FilesLeft | None:
     """Where one input of the job reads a folder of files: then it is known which source that is."""
     declared = [item.source for item in job.streams.values() if item.source.folder is not None]
     sources = [source.index for source in on_disk.sources if source.kind in {item.kind for item in declared}]
     if len(declared) != 1 or len(sources) != 1:
         return None
-    return declared[0].waiting(folder, sources[0], project)
+    return declared[0].files_left(folder, sources[0], project)

@@ -35,6 +35,14 @@ _LINE_END: Final = re.compile(rb"[\r\n]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FilesLeft:
+    """Files that no committed batch has read: those that the next ones read, and those that are too old."""
+
+    waiting: int = 0
+    too_old: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LandedFile:
     """A file that a query may read; ``changed_ms`` in ms since 1970."""
 

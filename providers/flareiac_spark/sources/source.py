@@ -22,7 +22,7 @@ from flareiac_spark.column_types import Column
 from flareiac_spark.settings import Harmless
 from flareiac_spark.sources.avro.latest import SchemaRead
 from flareiac_spark.sources.changes import Meaning
-from flareiac_spark.sources.folder_look import FilesRead, FolderLook, FolderNote
+from flareiac_spark.sources.folder_look import FilesLeft, FilesRead, FolderLook, FolderNote
 from flareiac_spark.sources.offsets import Offsets
 from flareiac_spark.sources.resolved import ResolvedSource, SpecColumn
 from flareiac_spark.sources.samples import SampleRead
@@ -229,7 +229,7 @@ class Source(ABC):
         del old
         return None
 
-    def waiting(self, checkpoint: Place, index: int, project: Project) -> int | None:
+    def files_left(self, checkpoint: Place, index: int, project: Project) -> FilesLeft | None:
         """Files that no committed batch has read from the source of this number; None where that cannot be
         known. Touches the disk, by reading only. Raises ``Damaged``.
         """

@@ -16,8 +16,9 @@ from flareiac_spark.control import QueryStatus, SourceLag
 from flareiac_spark.definition.job_definition import StreamInput, TableOutput
 from flareiac_spark.engine.application import Applications
 from flareiac_spark.job.inspect import _lag, inspect_job
-from flareiac_spark.sources.files.backlog import files_waiting
+from flareiac_spark.sources.files.backlog import files_left
 from flareiac_spark.sources.files.definition import FilesSource
+from flareiac_spark.sources.folder_look import FilesLeft
 from tests.spark.declared import EMPTY
 
 
@@ -42,6 +43,12 @@ def committed(checkpoint: Path, reads: int, batch: int = 0) -> None:
     (checkpoint / "commits" / str(batch)).write_text('v1\n{"nextBatchWatermarkMs": 0}')
 
 
+def waiting(checkpoint: Path, index: int, folder: Path, options: dict[str, str]) -> int:
+    left = files_left(checkpoint, index, folder, options)
+    assert left is not None
+    return left.waiting
+
+
 @pytest.fixture
 def landing(tmp_path: Path) -> Path:
     folder = tmp_path / "landing"
@@ -57,40 +64,40 @@ def test_files_that_no_note_names_wait(tmp_path: Path, landing: Path) -> None:
     note(log, "1.compact", landing / "gone.json", landing / "a.json")
     note(log, "2", landing / "b c.json")
     committed(tmp_path / "g0001", reads=2)
-    assert files_waiting(tmp_path / "g0001", 0, landing, {}) == 2
+    assert waiting(tmp_path / "g0001", 0, landing, {}) == 2
 
 
 def test_files_of_a_batch_that_is_not_committed_wait(tmp_path: Path, landing: Path) -> None:
     log = tmp_path / "g0001" / "sources" / "0"
     note(log, "0", landing / "a.json")
     note(log, "1", landing / "b c.json", landing / "d.json", landing / "e.json")
-    assert files_waiting(tmp_path / "g0001", 0, landing, {}) == 4
+    assert waiting(tmp_path / "g0001", 0, landing, {}) == 4
     committed(tmp_path / "g0001", reads=0)
-    assert files_waiting(tmp_path / "g0001", 0, landing, {}) == 3
+    assert waiting(tmp_path / "g0001", 0, landing, {}) == 3
 
 
 def test_before_the_first_note_all_wait(tmp_path: Path, landing: Path) -> None:
-    assert files_waiting(tmp_path / "g0001", 0, landing, {}) == 4
+    assert waiting(tmp_path / "g0001", 0, landing, {}) == 4
 
 
 def test_what_spark_would_pass_over_does_not_wait(tmp_path: Path, landing: Path) -> None:
     newest = int((landing / "a.json").stat().st_mtime * 1000) + 8 * 24 * 3_600_000
     note(tmp_path / "g0001" / "sources" / "0", "0", landing / "a.json", at_ms=newest)
-    assert files_waiting(tmp_path / "g0001", 0, landing, {}) == 0
+    assert files_left(tmp_path / "g0001", 0, landing, {}) == FilesLeft(waiting=0, too_old=3)
 
 
 @pytest.mark.parametrize(
     "options", [{"recursiveFileLookup": "true"}, {"PATHGLOBFILTER": "*.json"}, {"maxFileAge": "1h"}]
 )
 def test_another_listing_is_not_guessed(tmp_path: Path, landing: Path, options: dict[str, str]) -> None:
-    assert files_waiting(tmp_path / "g0001", 0, landing, options) is None
+    assert files_left(tmp_path / "g0001", 0, landing, options) is None
 
 
 def test_folders_patterns_and_a_missing_folder_are_not_guessed(tmp_path: Path, landing: Path) -> None:
-    assert files_waiting(tmp_path / "g0001", 0, tmp_path / "*", {}) is None
-    assert files_waiting(tmp_path / "g0001", 0, tmp_path / "nowhere", {}) is None
+    assert files_left(tmp_path / "g0001", 0, tmp_path / "*", {}) is None
+    assert files_left(tmp_path / "g0001", 0, tmp_path / "nowhere", {}) is None
     (landing / "day=1").mkdir()
-    assert files_waiting(tmp_path / "g0001", 0, landing, {}) is None
+    assert files_left(tmp_path / "g0001", 0, landing, {}) is None
 
 
 def test_status_counts_the_records_of_topics_that_wait() -> None:

@@ -12,6 +12,7 @@ from typing import Final
 
 from flareiac_spark.sources.files.batches_read import reached
 from flareiac_spark.sources.files.notes import local_path, noted_files
+from flareiac_spark.sources.folder_look import FilesLeft
 from flareiac_spark.sources.path_patterns import is_pattern
 from flareiac_spark.storage import Place
 
@@ -32,7 +33,7 @@ SEVEN_DAYS_MS: Final = 7 * 24 * 3_600_000
 """
 
 
-def files_waiting(
+def files_left(
     checkpoint: Place,
     index: int,
     folder: Path,
@@ -40,7 +41,7 @@ def files_waiting(
     *,
     age_ms: int | None = SEVEN_DAYS_MS,
     below: bool = False,
-) -> int | None:
+) -> FilesLeft | None:
     """Files that no committed batch has read from source ``index``; None where that cannot be known.
     ``age_ms``: age from which files are passed over, ``below``: whether folders below it are read. Raises
     ``Damaged``.
@@ -48,14 +49,19 @@ def files_waiting(
     if is_pattern(folder) or _OTHER_LISTING & {name.lower() for name in options}:
         return None
     read, newest = files_read(checkpoint, index)
-    waiting = 0
+    noted = {local_path(file.path) for file in noted_files(checkpoint / "sources" / str(index))}
+    waiting = too_old = 0
     try:
         for path, changed_ms in _listed(folder, below=below):
-            if path not in read and (age_ms is None or changed_ms >= newest - age_ms):
+            if path in read:
+                continue
+            if age_ms is None or changed_ms >= newest - age_ms:
                 waiting += 1
+            elif path not in noted:
+                too_old += 1
     except (OSError, _Nested):
         return None
-    return waiting
+    return FilesLeft(waiting=waiting, too_old=too_old)
 
 
 class _Nested(Exception):

@@ -24,14 +24,14 @@ from flareiac_spark.sources.file_formats import (
     in_order,
     recorded_folder,
 )
-from flareiac_spark.sources.files.backlog import SEVEN_DAYS_MS, files_read, files_waiting
+from flareiac_spark.sources.files.backlog import SEVEN_DAYS_MS, files_left, files_read
 from flareiac_spark.sources.files.doubtful_options import doubtful_options
 from flareiac_spark.sources.files.folder_text import blockers, notes, old_rules
 from flareiac_spark.sources.files.offsets import FilesOffsets
 from flareiac_spark.sources.files.reading import FIRST, NEWEST, RECORDS, RECURSIVE, reads_lines
 from flareiac_spark.sources.files.resolved import ResolvedFiles
 from flareiac_spark.sources.files.schema import BLOCK
-from flareiac_spark.sources.folder_look import FilesRead, FolderLook, FolderNote
+from flareiac_spark.sources.folder_look import FilesLeft, FilesRead, FolderLook, FolderNote
 from flareiac_spark.sources.resolved import SpecColumn
 from flareiac_spark.sources.source import Places, Source, Surroundings
 from flareiac_spark.storage import Place
@@ -180,8 +180,8 @@ class FilesSource(Source):
     def tells_columns_by_place(self) -> bool:
         return self.format in POSITIONAL
 
-    def waiting(self, checkpoint: Place, index: int, project: Project) -> int | None:
-        return files_waiting(
+    def files_left(self, checkpoint: Place, index: int, project: Project) -> FilesLeft | None:
+        return files_left(
             checkpoint,
             index,
             absolute_place(self.path, project),
