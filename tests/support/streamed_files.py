@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import math
 import os
 import random
 import re
@@ -26,6 +27,7 @@ COLUMNS: Final = {
         "flag": "boolean",
         "dt": "string",
         "place": "struct<city: string, parts: list<struct<k: long>>>",
+        "ratio": "double",
     },
     "csv": {"id": "long!", "name": "string", "amount": "decimal(12,2)", "note": "string"},
     "parquet": {"id": "long!", "name": "string", "dt": "string"},
@@ -177,6 +179,9 @@ class Landing:
             "text for flag": lambda: {**good, "flag": "maybe"},
             "no id": lambda: {**good, "id": None},
             "list": lambda: [1, 2],
+            "ratio": lambda: {**good, "ratio": chance.choice((1e300, 0.5, -3))},
+            "infinite": lambda: {**good, "ratio": float("inf")},
+            "too large": lambda: {**good, "ratio": "too large"},
             "place": lambda: {**good, "place": {"city": "x", "parts": [{"k": 1}, {"k": None, "n": 2}, None]}},
             "empty place": lambda: {**good, "place": {}},
             "place in other case": lambda: {**good, "place": {"City": "x", "parts": []}},
@@ -200,7 +205,8 @@ class Landing:
                 return b"nonsense"
             case _:
                 pass
-        return json.dumps(kinds[kind](), ensure_ascii=chance.random() < 0.5).encode()
+        text = json.dumps(kinds[kind](), ensure_ascii=chance.random() < 0.5)
+        return text.replace('"too large"', "1e400").encode()
 
     def _csv(self) -> bytes:
         chance, out = self._chance, io.StringIO()
@@ -292,14 +298,28 @@ def _json_row(line: bytes, dt: str | None) -> Row | None:
         return None
     if all(value is None for value in values) and not set(names) & set(record):
         return None
-    number, name, amount, flag, own, place = values
+    number, name, amount, flag, own, place, ratio = values
+    if isinstance(ratio, Decimal) and math.isinf(float(ratio)):
+        return None
     if type(number) is not int or not isinstance(flag, bool | None):
         return None
     if isinstance(amount, str) and not _NUMBER.fullmatch(amount):
         return None
     if any(type(k) not in (int, NoneType) for k in (part.get("k") for part in _parts(place))):
         return None
-    return (number, name, _decimal(amount), flag, dt if own is None else own, flat(_as_read(place)))
+    return (
+        number,
+        name,
+        _decimal(amount),
+        flag,
+        dt if own is None else own,
+        flat(_as_read(place)),
+        _double(ratio),
+    )
+
+
+def _double(ratio: Any) -> float | None:
+    return None if ratio is None else float(ratio)
 
 
 def flat(value: Any) -> Any:

@@ -43,6 +43,7 @@ from flareiac_spark.definition.tombstones import tombstone_outputs
 from flareiac_spark.engine.canonical import checked_conf
 from flareiac_spark.places import folder_of_pattern
 from flareiac_spark.sources.bad_records import FIELDS, output_name
+from flareiac_spark.sources.doubtful_options import doubtful_in_batch
 from flareiac_spark.sources.file_formats import VALUE, recorded_folder
 from flareiac_spark.sources.source import TableRead, UnknownSource
 from flareiac_spark.sql.relations import columns_given, columns_read, stars_over
@@ -288,10 +289,13 @@ def _files_input(
             "} for each."
         )
         diagnostics.error(codes.FILE_COLUMNS_MISSING, why, attribute=at)
+    options = checked_settings(files.get("options"), (*at, "options"), references, diagnostics)
+    for option, why in doubtful_in_batch(options):
+        diagnostics.warning(codes.READER_OPTION_LOSES, why, attribute=(*at, "options", option))
     return FilesInput(
         path=recorded_folder(files["path"], (*at, "path"), project, diagnostics),
         format=files["format"],
-        options=checked_settings(files.get("options"), (*at, "options"), references, diagnostics),
+        options=options,
         columns=_texts(columns),
         column_order=_order(columns),
     )

@@ -19,6 +19,7 @@ from flareiac_spark.driver.outputs import NULL_REQUIRED, null_complaint_in
 from flareiac_spark.driver.raised import raised
 from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.driver.stored_values import MALFORMED_UUID
+from flareiac_spark.sources.bad_records import NOT_UTF8
 
 _LINES = 6
 _LENGTH = 1200
@@ -142,6 +143,7 @@ def choose(
         (BAD_RECORD, complaint_in),
         (NULL_REQUIRED, null_complaint_in),
         (MALFORMED_UUID, partial(raised, MALFORMED_UUID)),
+        (NOT_UTF8, partial(raised, NOT_UTF8)),
     ):
         if (complaint := next(filter(None, map(found_in, said)), None)) is not None:
             return ErrorSummary(error_class=name, message=complaint, permanent=False)

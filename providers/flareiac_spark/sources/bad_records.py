@@ -19,6 +19,8 @@ DROP: Final = "drop"
 QUARANTINE: Final = "quarantine"
 """The row is left out here, and a query of its own writes what is known of it to a table."""
 ACTIONS: Final = (FAIL, NULL, DROP, QUARANTINE)
+NOT_UTF8: Final = "TEXT_NOT_UTF8"
+"""The class of the error of a line of text that is not UTF-8, in files that have no records."""
 GOOD: Final = "__flareiac_good"
 MARKER: Final = "__flareiac_bad"
 COMPLAINT: Final = "__flareiac_complaint"

@@ -870,6 +870,31 @@ def test_rows_and_bad_records_are_counted_once_for_each_input(lake: Workshop, na
     assert query.bad_records == {"raw": 3}
 
 
+@pytest.mark.parametrize("is_sorted", [False, True])
+def test_a_batch_job_says_how_many_rows_it_wrote(lake: Workshop, is_sorted: bool) -> None:
+    """Rows that a merge copies are none of its own, and those that a sort computes twice count once."""
+    lake.create("kept", KEYED)
+    if is_sorted:
+        _sorted(lake, "kept")
+    lake.spark.sql(f"INSERT INTO {lake.name('kept')} SELECT id, 1, 'old' FROM range(50)")
+    lake.create("source", KEYED)
+    lake.spark.sql(f"INSERT INTO {lake.name('source')} SELECT id + 48, 2, 'new' FROM range(3)")
+    output = lake.output(
+        "kept", KEYED, mode="merge", merge={"on": ["id"], "latest_by": "at"}, checkpoint=None
+    )
+    table = {"name": "raw", "kind": "table", "identifier": ["lake", lake.namespace, "source"]}
+    more: dict[str, Any] = {"mode": "batch", "inputs": [table], "trigger": {"kind": "default"}}
+
+    def rows(run: str, wanted: dict[str, Any]) -> int | None:
+        spec = job_spec_from_json(lake.job(wanted, sql=ALL, run_id=run, **more))
+        return run_batch(lake.session(), spec, LOG).rows
+
+    assert rows("merged", output) == 3
+    assert rows("again", output) in (0, 3)
+    assert rows("appended", {**output, "mode": "append", "merge": None}) == 3
+    assert len(lake.rows("kept")) == 54
+
+
 def test_rows_of_state_and_late_ones_are_counted_once(lake: Workshop) -> None:
     lake.create("hours", {"at": "timestamptz", "n": "long"})
     lake.spark.sql(f"ALTER TABLE {lake.name('hours')} WRITE ORDERED BY at")

@@ -138,6 +138,13 @@ def _landed(folder: Path, name: str, content: bytes) -> Path:
     return folder / "landing"
 
 
+def test_a_line_of_text_that_is_not_utf8_ends_the_job(application: Any, tmp_path: Path) -> None:
+    folder = _landed(tmp_path, "a.txt", "ok\nGröße\n".encode("latin-1"))
+    error_class, message, _permanent = _failure(application, _stream(folder, "text"), tmp_path)
+    assert error_class == "TEXT_NOT_UTF8"
+    assert "a.txt is not text in UTF-8" in message
+
+
 @pytest.mark.parametrize(
     ("header", "said"),
     [("name,id,amount,note", "Header: name, id, amount, note"), ("id,name", "Header length: 2")],

@@ -142,3 +142,15 @@ def test_names_that_spark_escapes_are_those_of_the_file_system(tmp_path: Path) -
         str(tmp_path / "a b%é.json")
     ]
     assert readings(tmp_path, 0) == []
+
+
+def test_a_file_that_moved_within_the_folder_was_perhaps_read_twice(tmp_path: Path) -> None:
+    (tmp_path / "done").mkdir()
+    gone, moved = tmp_path / "a.json", at(tmp_path / "done" / "a.json", 10_000)
+    copy = at(tmp_path / "done" / "copy.json", 10_000)
+    note(tmp_path, "0", gone, at(tmp_path / "copy.json", 10_000), at_ms=10_000)
+    note(tmp_path, "1", moved, copy, at_ms=10_000)
+    batch(tmp_path, 0, reads=1)
+    assert overwritten(tmp_path) == Overwritten(moved=((str(gone), str(moved)),))
+    (text,) = unread([tmp_path])
+    assert text.startswith(f"perhaps read twice: {moved} has the name and the time of {gone}, ")

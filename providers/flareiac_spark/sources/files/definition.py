@@ -17,6 +17,7 @@ from flareiac_spark.checkpoint_log import Damaged
 from flareiac_spark.column_types import Column
 from flareiac_spark.places import absolute_place
 from flareiac_spark.settings import BATCH_SIZE, all_of
+from flareiac_spark.sources.doubtful_options import doubtful_options
 from flareiac_spark.sources.file_formats import (
     POSITIONAL,
     READING,
@@ -25,7 +26,6 @@ from flareiac_spark.sources.file_formats import (
     recorded_folder,
 )
 from flareiac_spark.sources.files.backlog import SEVEN_DAYS_MS, files_left, files_read
-from flareiac_spark.sources.files.doubtful_options import doubtful_options
 from flareiac_spark.sources.files.folder_text import blockers, notes, old_rules
 from flareiac_spark.sources.files.offsets import FilesOffsets
 from flareiac_spark.sources.files.reading import FIRST, NEWEST, RECORDS, RECURSIVE, reads_lines

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac_spark.sources.bad_records import GOOD
+from flareiac_spark.sources.bad_records import GOOD, NOT_UTF8
 from flareiac_spark.sources.decoding import (
     ERROR,
     NO_FIT,
@@ -82,6 +82,8 @@ def judged(frame: Any, files: Files, opening: Opening) -> Any:
     """The frame of Spark's reader with the declared columns."""
     names = [quote(column.name) for column in files.columns]
     filled = [_filled(column, opening) for column in files.columns]
+    if files.text.format == "text":
+        filled = [_valid_text(column) for column in files.columns]
     if files.text.format not in RECORDS:
         return frame.selectExpr(*names, f"_metadata.file_path AS {FILE}").selectExpr(*filled)
     read = _lines(frame, files) if files.by_line else _records(frame, files)
@@ -98,6 +100,14 @@ def judged(frame: Any, files: Files, opening: Opening) -> Any:
     error = f"CASE WHEN NOT {GOOD} THEN {ERROR} {whens} END AS {ERROR}"
     found = read.selectExpr(*names, *kept, f"{good} AS {GOOD}", error)
     return found.selectExpr(*names, GOOD, *_said(found, opening))
+
+
+def _valid_text(column: SpecColumn) -> str:
+    """A line of text, which ends the job where it is none: other readers could not decode the table."""
+    name, file = quote(column.name), f"a line of the file ', {FILE}, '"
+    way = "is not text in UTF-8. Convert the file, as iconv -f ISO-8859-1 -t UTF-8 does"
+    error = f"raise_error(concat('[{NOT_UTF8}] {file} {way}'))"
+    return f"CASE WHEN is_valid_utf8({name}) THEN {name} ELSE {error} END AS {name}"
 
 
 def _said(frame: Any, opening: Opening) -> tuple[str, ...]:
@@ -132,12 +142,23 @@ def _key_error(columns: Sequence[SpecColumn], types: Any) -> str:
     cased = f"concat('fields differ from the columns in letter case: ', array_join({differ}, ', '))"
     null = [f"{quote(name)} IS NULL" for name in names]
     nested = [lacks(quote(field.name), field.dataType) for field in types]
+    wide = [_is_too_large(column) for column in columns if column.type in ("double", "float")]
     lacking = " OR ".join([*null, *(condition for condition in nested if condition is not None)])
+    large = "".join(
+        f"WHEN {GOOD} AND {condition} THEN {literal(f'the field {name} is too large for its type')} "
+        for condition, name in wide
+    )
     return (
-        f"CASE WHEN {GOOD} AND ({lacking}) THEN CASE "
+        f"CASE {large}WHEN {GOOD} AND ({lacking}) THEN CASE "
         f"WHEN size({differ}) > 0 THEN {cased} "
         f"WHEN {' AND '.join(null)} AND NOT arrays_overlap({keys}, {known}) THEN {missing} END END"
     )
+
+
+def _is_too_large(column: SpecColumn) -> tuple[str, str]:
+    """The condition of a number that became infinite, though the record does not say so; and its name."""
+    name = quote(column.name)
+    return f"(isnotnull({name}) AND abs({name}) = double('inf') AND NOT {RAW} ILIKE '%inf%')", column.name
 
 
 def _records(frame: Any, files: Files) -> Any:

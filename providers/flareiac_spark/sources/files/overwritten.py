@@ -1,11 +1,12 @@
-"""Finds files that were written again after a query had noted them. Touches the disk, by reading only.
+"""Finds files that were written again, or moved within their folder, after a query had noted them. Touches
+the disk, by reading only.
 
 Spark's file source remembers a file by its path: one that is overwritten in place is never read again, and
 Spark says nothing. A file of a batch that is still to be committed is read again with that batch.
 """
 
 import bisect
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -25,13 +26,14 @@ _TOLERANCE_MS: Final = 1000
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overwritten:
     """Paths of local files. ``after``: written after their batch was committed. ``meanwhile``: between its
-    planning and its commit, so that either content may have been read. ``cut``: older files were not looked
-    at.
+    planning and its commit, so that either content may have been read. ``moved``: a file that was read, and
+    one of its name and time that was read where that one is gone. ``cut``: older files were not looked at.
     """
 
     after: tuple[str, ...] = ()
     meanwhile: tuple[tuple[str, int], ...] = ()
     """With the time that they had when they were noted (UTC milliseconds)."""
+    moved: tuple[tuple[str, str], ...] = ()
     cut: bool = False
 
 
@@ -47,6 +49,7 @@ def overwritten(checkpoint: Place) -> Overwritten:
     return Overwritten(
         after=tuple(path for item in found for path in item.after),
         meanwhile=tuple(pair for item in found for pair in item.meanwhile),
+        moved=tuple(pair for item in found for pair in item.moved),
         cut=any(item.cut for item in found),
     )
 
@@ -70,6 +73,15 @@ def unread(checkpoints: Iterable[Place]) -> tuple[str, ...]:
             f"overwritten while its batch was under way: {_some(list(meanwhile))}{among}. Which of its "
             "contents was read is not known: compare its rows with those in the table. Where they are "
             f"right, give the file its time back: touch -d {time} {first}"
+        )
+    moved = dict(pair for item in found for pair in item.moved)
+    if moved:
+        old, new = next(iter(moved.items()))
+        more = f" and {len(moved) - 1:,} more" if len(moved) > 1 else ""
+        texts.append(
+            f"perhaps read twice: {new}{more} has the name and the time of {old}, which was read and is "
+            "gone. A file that is moved within the folder is read again: compare its rows with those in the "
+            "table, and move files out of the folder"
         )
     return tuple(texts)
 
@@ -96,7 +108,24 @@ def _of_source(checkpoint: Place, index: int) -> Overwritten:
             after.append(path)
         else:
             meanwhile.append((path, item.changed_ms))
-    return Overwritten(after=tuple(after), meanwhile=tuple(meanwhile), cut=len(files) > NEWEST)
+    return Overwritten(
+        after=tuple(after),
+        meanwhile=tuple(meanwhile),
+        moved=tuple(_moved(files[-NEWEST:])),
+        cut=len(files) > NEWEST,
+    )
+
+
+def _moved(files: Sequence[NotedFile]) -> Iterator[tuple[str, str]]:
+    """Pairs of the place that a file has left and the one in which it was read again, oldest first."""
+    places: dict[tuple[str, int], str] = {}
+    for item in files:
+        if item.changed_ms is None or not item.path.startswith("file:"):
+            continue
+        path = local_path(item.path)
+        before = places.setdefault((Path(path).name, item.changed_ms), path)
+        if before != path and not Path(before).exists():
+            yield before, path
 
 
 def _read_by(file: NotedFile, read: Sequence[Reading]) -> int:

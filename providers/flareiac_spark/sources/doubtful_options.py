@@ -1,4 +1,4 @@
-"""Options of Spark's reader with which a stream of files loses rows without a word. Pure."""
+"""Options of Spark's reader with which files lose rows without a word. Pure."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -17,6 +17,7 @@ _LOSES: Final = {
     ),
     "maxfileage": "passes over older files. Write max_file_age in the files block in its place",
 }
+_OF_ANY_READER: Final = ("ignorecorruptfiles", "ignoremissingfiles")
 _OFF: Final = ("false", "off")
 _DROPS: Final = "DROPMALFORMED"
 _FAILS: Final = "FAILFAST"
@@ -30,6 +31,18 @@ def doubtful_options(options: Mapping[str, object]) -> Iterator[tuple[str, str]]
             yield from ((name, why) for why in _of_mode(given.upper()))
         elif (why := _LOSES.get(name.lower())) is not None and given.lower() not in _OFF:
             yield name, f"The option {name} {why}."
+
+
+def doubtful_in_batch(options: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    """The same of files that are read as they are, each time whole."""
+    for name, text in options.items():
+        given, key = str(text), name.lower()
+        if key == "mode" and given.upper() != _FAILS:
+            effect = "leaves out" if given.upper() == _DROPS else "keeps rows with nulls for"
+            why = f"The mode {given.upper()} {effect} what cannot be read, without a count"
+            yield name, f"{why}. Remove the option."
+        elif key in _OF_ANY_READER and given.lower() not in _OFF:
+            yield name, f"The option {name} {_LOSES[key]}."
 
 
 def _of_mode(mode: str) -> Iterator[str]:
