@@ -13,7 +13,7 @@ from flareiac.kernel.data import Attributes
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_iceberg.format import manifests as files
 from flareiac_iceberg.format.manifests import Entry, Manifest
-from flareiac_iceberg.format.metadata import partition_spec_of
+from flareiac_iceberg.format.metadata import nodes, partition_spec_of, schema_of
 from flareiac_iceberg.maintenance.figures import Totals, number
 
 F_co = TypeVar("F_co", covariant=True)
@@ -59,6 +59,15 @@ class Table:
 def partition_sources(spec: Attributes) -> list[tuple[int, str]]:
     """The fields of a partition spec, in their order: the id of the column, and the transform."""
     return [(item["source-id"], item["transform"]) for item in spec["fields"]]
+
+
+def partition_columns(table: Table, specs: Iterable[Attributes], *types: str) -> Iterator[str]:
+    """The paths of the columns of these types (a width aside) whose own values are partition values of one of
+    the specs.
+    """
+    kept = {column for spec in specs for column, how in partition_sources(spec) if how == "identity"}
+    columns = (node for node in nodes(schema_of(table.metadata)) if node.id in kept)
+    return (node.path for node in columns if node.type.partition("(")[0] in types)
 
 
 class Counting(ABC, Generic[F_co]):

@@ -15,6 +15,7 @@ from flareiac_iceberg.maintenance.kinds.manifest_rewrite.perform import RewriteM
 from flareiac_iceberg.maintenance.kinds.retention.perform import DeleteRows
 from flareiac_iceberg.maintenance.kinds.snapshot_expiry.perform import ExpireSnapshots
 from tests.iceberg.lake import CALLS, Lake
+from tests.iceberg.maintenance.filters import KINDS, file_with, table_of
 from tests.iceberg.maintenance.maintenance import DAY, ORDERS, measured, tasks
 from tests.support.performers import task_of
 
@@ -240,3 +241,24 @@ def test_settings_are_recorded_and_nothing_is_written(written: Lake) -> None:
         is Action.NO_OP
     )
     assert written.table("n.t").metadata_location == before
+
+
+@pytest.mark.parametrize("spec", ["now", "before"])
+@pytest.mark.parametrize("kind", ["uuid", "fixed", "binary", "string"])
+def test_manifests_with_partitions_that_iceberg_cannot_read_are_not_rewritten(
+    lake: Lake, kind: str, spec: str
+) -> None:
+    catalog = lake.other_made()
+    catalog.create_namespace_if_not_exists("n")
+    made = table_of(catalog, "n.m", KINDS[kind], "identity")
+    if spec == "before":
+        with made.update_spec() as update:
+            update.remove_field("p")
+    for _ in range(3):
+        with made.transaction() as transaction, transaction.update_snapshot().fast_append() as append:
+            append.append_data_file(file_with(made, KINDS[kind], [KINDS[kind].values[0]]))
+    catalog.close()
+    task = tasks(lake, {"name": "m", "column": None, "manifest_rewrite": {"run_if": {"manifests_over": 1}}})
+    unfit = kind == "fixed" or (kind == "uuid" and spec == "now")
+    assert task["manifest_rewrite"].due != unfit
+    assert ("cannot rewrite manifests" in task["manifest_rewrite"].summary) == unfit

@@ -88,3 +88,19 @@ def test_a_table_that_another_state_took_over_is_left_alone(
             maintain(*arguments)
         assert refused.value.error_class == "TABLE_TAKEN_OVER"
     assert len(done) == int(is_done)
+
+
+@pytest.mark.parametrize(
+    ("why", "code"),
+    [
+        ("IllegalArgumentException: Cannot use options [max-sise], they are not supported", "FIK116"),
+        ("IllegalArgumentException: Cannot sort an unsorted table", "FIK116"),
+        ("IllegalArgumentException: 'min-input-files' is set to 0 but must be > 0", "FIK116"),
+        ("IllegalArgumentException: Invalid UUID string: a", "FIK122"),
+        ("IllegalArgumentException: Wrong class, java.lang.String, for object: java.util.UUID", "FIK122"),
+    ],
+)
+def test_only_an_argument_that_names_a_setting_is_blamed_on_the_settings(
+    request_: PerformRequest, why: str, code: str
+) -> None:
+    assert not_done(request_, why).code == code

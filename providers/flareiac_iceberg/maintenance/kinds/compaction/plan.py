@@ -55,7 +55,7 @@ def _rewrite(case: Case, settings: Compaction, found: RewriteFigures, reason: st
         f"{reason}: {about}{count(number, 'file')} ({size(found.rewritten_bytes)}) "
         f"become{'s' if number == 1 else ''} about {found.added_files:,}"
     )
-    task = case.due(text, task_of(settings), of=snapshot, forecast=_forecast(found, snapshot))
+    task = case.due(text, task_of(settings), of=snapshot, forecast=_forecast(case, found))
     return case.once_old_enough(task) if settings.rewrite_all else task
 
 
@@ -78,13 +78,17 @@ def _own_options(settings: Compaction) -> Mapping[str, str]:
     return found
 
 
-def _forecast(found: RewriteFigures, snapshot: int | None) -> dict[str, int]:
-    """Exact for the snapshot that it is about: what is done on a later one may differ."""
+def _forecast(case: Case, found: RewriteFigures) -> dict[str, int]:
+    """Exact for the snapshot that it is about: what is done on a later one may differ. The bytes of delete
+    files count as rewritten, too, and which of them go is not known before.
+    """
+    snapshot = case.figures.snapshot_id
     if not found.exact or snapshot is None:
         return {}
+    has_deletes = case.figures.totals.delete_files != 0
     return {
         "rewritten_files": found.rewritten_files,
-        "rewritten_bytes": found.rewritten_bytes,
+        **({} if has_deletes else {"rewritten_bytes": found.rewritten_bytes}),
         "snapshot_before": snapshot,
     }
 

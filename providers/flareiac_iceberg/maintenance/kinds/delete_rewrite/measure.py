@@ -7,7 +7,7 @@ from typing import Final
 from flareiac.kernel.data import Data
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_iceberg.format import manifests as files
-from flareiac_iceberg.maintenance.contents import Contents
+from flareiac_iceberg.maintenance.contents import Contents, partition_columns
 from flareiac_iceberg.maintenance.file_rewrite import FileGroups, group_figures, limits_of
 from flareiac_iceberg.maintenance.kinds.delete_rewrite.settings import TARGET, DeleteRewrite
 from flareiac_iceberg.maintenance.rewrite_groups import Candidate, Groups, Sizing, grouped
@@ -17,9 +17,12 @@ _GRANULARITY: Final = "write.delete.granularity"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteFigures(FileGroups):
-    """Of position delete files. ``apart``: one that is written is about one data file only."""
+    """Of position delete files. ``apart``: one that is written is about one data file only. ``unfit``: the
+    column of a partition that Iceberg's action cannot read; empty where there is none.
+    """
 
     apart: bool = True
+    unfit: str = ""
 
 
 def measure(settings: DeleteRewrite, contents: Contents) -> DeleteFigures:
@@ -39,7 +42,9 @@ def measure(settings: DeleteRewrite, contents: Contents) -> DeleteFigures:
         figures = _counted(
             contents, limits, {entry.path for _, entry in contents.entries(contents.data_manifests)}
         )
-    return replace(figures, apart=apart)
+    # Iceberg asks Spark for the rows of each partition by a literal, and has none of these (measured).
+    unfit = next(partition_columns(table, table.specs, "uuid", "fixed"), "")
+    return replace(figures, apart=apart, unfit=unfit)
 
 
 def _counted(contents: Contents, limits: Sizing, kept: Collection[str | None]) -> DeleteFigures:

@@ -33,6 +33,12 @@ def plan(case: Case, settings: DeleteRewrite, found: DeleteFigures | None) -> Ma
             "leave as many"
         )
         return case.idle(text, of=snapshot)
+    if found.unfit:
+        text = (
+            f"{count(found.small, 'small position delete file')}; Iceberg cannot rewrite those of partitions "
+            f"by a uuid or a fixed value, which {found.unfit} is"
+        )
+        return case.idle(text, of=snapshot)
     text = (
         f"{count(found.small, 'small position delete file')} of {found.files:,}: {found.rewritten_files:,} "
         f"of them ({size(found.rewritten_bytes)}) become about {found.added_files:,}"

@@ -18,7 +18,8 @@ def plan(case: Case, settings: ManifestRewrite, found: ManifestFigures | None) -
         return case.idle(words, of=snapshot)
     if found.unfit:
         return case.idle(
-            f"{words}; Iceberg cannot rewrite manifests of partitions by a uuid, which {found.unfit} is",
+            f"{words}; Iceberg cannot rewrite manifests of partitions by a uuid or a fixed value, which "
+            f"{found.unfit} is",
             of=snapshot,
         )
     kinds = (found.data, found.deletes)
