@@ -90,6 +90,7 @@ def test_it_goes_on_after_its_driver_was_killed_too(project: Project) -> None:
     moved(project, "first", FIRST, OTHER_DISK)
     # Four results: both jobs have stopped, and both checkpoints are recorded where they are now
     project.killed("apply.result:4", "apply", "-auto-approve")
+    assert "was not applied since the move" in project.run("checkpoint", "gc").out
     project.apply()
     counted(project)
     project.expect_rides("first")

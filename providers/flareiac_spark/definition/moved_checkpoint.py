@@ -46,12 +46,36 @@ def relocated_spec(spec: JobSpec, job: JobDefinition, references: References, pr
     layout = _layout(job, references)
     if layout is None or layout.location is None:
         return spec
-    new = str(place_of(layout.location, project))
-    left = [f"{place_of(location, project)}" for location in layout.left if location != layout.location]
+    for location in layout.left:
+        if location != layout.location:
+            spec = _in_folders_of(spec, location, layout.location, project)
+    return spec
+
+
+def before_the_move(
+    spec: JobSpec,
+    recorded: JobDefinition,
+    desired: JobDefinition,
+    references: References,
+    project: Project,
+) -> JobSpec:
+    """The spec of the declared definition in the folders that its checkpoint still has, where it is yet to
+    move: its queries are then those of the spec before.
+    """
+    old, new = standing_location(recorded, references), desired.checkpoint_location
+    if not follows_move(recorded, desired, references) or old is None or new is None:
+        return spec
+    return _in_folders_of(spec, new, old, project)
+
+
+def _in_folders_of(spec: JobSpec, old: str, new: str, project: Project) -> JobSpec:
+    """A spec with each folder below the one location at the same place below the other."""
+    before, after = str(place_of(old, project)), str(place_of(new, project))
 
     def there(folder: str | None) -> str | None:
-        old = next((place for place in left if folder and f"{folder}/".startswith(f"{place}/")), None)
-        return folder if old is None or folder is None else f"{new}{folder.removeprefix(old)}"
+        if folder is None or not f"{folder}/".startswith(f"{before}/"):
+            return folder
+        return f"{after}{folder.removeprefix(before)}"
 
     return replace(
         spec, outputs=tuple(replace(item, checkpoint=there(item.checkpoint)) for item in spec.outputs)

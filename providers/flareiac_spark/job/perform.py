@@ -13,6 +13,7 @@ from flareiac.sdk.results import StageDone
 from flareiac_spark.definition.build import spec_of
 from flareiac_spark.definition.code import publish
 from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.definition.moved_checkpoint import before_the_move
 from flareiac_spark.generation import perform as generation_stages
 from flareiac_spark.generation.await_jvm import await_jvm
 from flareiac_spark.generation.checkpoint_state import CheckpointState, read_state
@@ -95,7 +96,11 @@ def _finish_redirected(request: ChangeRequest, running: RunningJobs) -> StageDon
     _refuse_running(request, running)
     await_jvm(request, running.applications)
     old, planned = old_spec(request, running.applications), request.action.planned
-    new = spec_of(request.address, planned, request.references, running.applications.project, analysis=True)
+    project, recorded = running.applications.project, request.action.recorded
+    new = spec_of(request.address, planned, request.references, project, analysis=True)
+    if recorded is not None:
+        was, after = JobDefinition.of(recorded.attributes), JobDefinition.of(planned)
+        new = before_the_move(new, was, after, request.references, project)
     client = _client(request, running)
     batches = [] if old is None else finish_redirected(request.address, old, new, client)
     texts = tuple(f"finished batch {batch}" for batch in dict.fromkeys(batches))

@@ -17,6 +17,7 @@ from flareiac_spark.definition import written_schemas
 from flareiac_spark.definition.build import spec_of
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import recorded_identity
+from flareiac_spark.definition.moved_checkpoint import before_the_move, relocated_spec
 from flareiac_spark.generation import rollback
 from flareiac_spark.generation.generation_plan import begins, has_begun, has_no_rows, is_emptied, start_of
 from flareiac_spark.generation.targets import redirected
@@ -141,14 +142,17 @@ def _must_finish(update: JobUpdate, recorded: JobDefinition) -> bool:
 
 def _redirects(update: JobUpdate, recorded: JobDefinition) -> bool:
     """Whether rows go to another place from now on than the application was last asked to write them to."""
-    request, old, desired = update.request, update.facts.spec, update.desired.attributes
-    if old is None:
-        return _places(recorded, update.desired) != _places(update.desired, recorded)
+    request, asked, desired = update.request, update.facts.spec, update.desired
+    if asked is None or request.recorded is None:
+        return _places(recorded, desired) != _places(desired, recorded)
+    references, project = request.references, request.project
     try:
-        new = spec_of(request.address, desired, request.references, request.project, analysis=True)
+        new = spec_of(request.address, desired.attributes, references, project, analysis=True)
     except (Failure, KeyError):
         return False  # nothing of it can be applied, and apply says why
-    return bool(redirected(old, new, cautious=True))
+    was = JobDefinition.of(request.recorded.attributes)
+    old = relocated_spec(asked, desired, references, project)
+    return bool(redirected(old, before_the_move(new, was, desired, references, project), cautious=True))
 
 
 def _places(job: JobDefinition, other: JobDefinition) -> object:

@@ -28,6 +28,7 @@ from flareiac_spark.checkpoint_log import MANAGED_BY
 from flareiac_spark.control import ControlDirectory, DesiredJob
 from flareiac_spark.definition.checkpoint_definition import CheckpointDefinition
 from flareiac_spark.engine.engine_definition import DriverSize, EngineDefinition
+from flareiac_spark.sources.notes_beside import NOTES
 from flareiac_spark.storage import Place, place_at, remove_tree, replace_whole
 from tests.support.object_storage import buckets
 
@@ -346,6 +347,24 @@ def test_another_checkpoint_inside_is_not_copied(world: World) -> None:
     world.begin(first)
     mark(place_at(f"{first}/other"), LINEAGE)
     assert [item.code for item in world.plan(world.place("s3", "second")).blockers] == ["FIK024"]
+
+
+@pytest.mark.parametrize(("old", "new"), KINDS)
+def test_a_folder_that_was_imported_takes_its_notes_along(world: World, old: str, new: str) -> None:
+    """It is itself the checkpoint of a query, so that the notes about it are beside it."""
+    first, second = world.place(old, "first"), world.place(new, "second")
+    world.begin(first)
+    remove_tree(place_at(f"{first}/all"))
+    replace_whole(place_at(f"{first}/metadata"), b'{"id":"q-1"}', 0o644)
+    for note in NOTES:
+        replace_whole(place_at(f"{Path(first).parent}/.first.{note}.json".replace("s3:/", "s3://")), b"{}")
+    assert world.recorded is not None
+    world.recorded = replace(world.recorded, identity={"layout": "single", "layout_generation": 1})
+    world.apply(second)
+    above = str(second).rpartition("/")[0]
+    assert {note for note in NOTES if place_at(f"{above}/.second.{note}.json").is_file()} == set(NOTES)
+    assert every_file(place_at(second)) == {"metadata": b'{"id":"q-1"}'}
+    assert usable(second)
 
 
 def test_its_copies_are_deleted_with_it(world: World) -> None:

@@ -5,6 +5,7 @@ a name of its own, and the driver does in each stage what the plan says of it, a
 import contextlib
 import itertools
 import re
+import shutil
 import socket
 import threading
 from collections.abc import Iterator
@@ -61,6 +62,8 @@ stream "hours" { table { table = table.hourly } }
 HISTORY = TableHistory(
     snapshots=(LiveSnapshot(id=SNAPSHOT, at_ms=1_790_000_000_000, operation=APPEND, added=9, total=9),)
 )
+DEFAULT = ".flareiac/checkpoints/default/x"
+MOVES = Impact(relation=Relation.KEEPS_STATE_IN, reaction=Reaction.STOPS_FIRST, reason="its checkpoint moves")
 ORDER = (QUIESCE, "finish", "empty", "prepare", "rollback-point")
 LAST = {
     "start": Effect.STARTS,
@@ -83,6 +86,8 @@ class Case:
     stopped: bool = False
     finite: bool = False
     runs: bool = True
+    relocates: bool = False
+    """Its checkpoint moves, which happens after the early stages."""
 
     def __str__(self) -> str:
         names = [name for name in self.__slots__ if getattr(self, name) is True]
@@ -104,6 +109,8 @@ def cases() -> Iterator[Case]:
         for row in PAIRED:
             given = dict(zip(FLAGS, (bit == "1" for bit in row[turn % 6 :] + row[: turn % 6]), strict=True))
             yield Case(starts=starts, truncates=truncates, **given)
+            if not starts:
+                yield replace(Case(starts="", **given), relocates=True)
 
 
 def declared(case: Case, root: Path, *, before: bool, token: str = "") -> Loaded:
@@ -111,6 +118,8 @@ def declared(case: Case, root: Path, *, before: bool, token: str = "") -> Loaded
     checkpoint = ""
     if case.starts and not before:
         checkpoint = f'\n  generation = 2\n  start_from = "{case.starts}"\n'
+    if case.relocates and not before:
+        checkpoint = '\n  location = "moved"\n'
     lines = [
         "checkpoint = checkpoint.x",
         f"engine = engine.{'two' if case.moves and not before else 'one'}",
@@ -142,6 +151,7 @@ class World:
     recorded: Recorded
     jobs: JobDriver
     disturbances: tuple[Impact, ...] = ()
+    moved: bool = False
     asked: dict[str, list[object]] = field(default_factory=dict)
 
     @property
@@ -156,7 +166,20 @@ class World:
 
     def references(self) -> References:
         found = {address: _applied(item) for address, item in self.after.references().items()}
-        return {**found, "table.hourly": replace(found["table.hourly"], history=HISTORY)}
+        identity: dict[str, Any] = {"layout": "generations", "layout_generation": None}
+        if self.moved:
+            identity |= {"location": "moved", "left": [DEFAULT]}
+        checkpoint = found["checkpoint.x"]
+        return {
+            **found,
+            "table.hourly": replace(found["table.hourly"], history=HISTORY),
+            "checkpoint.x": replace(checkpoint, identity=identity if self.case.relocates else {}),
+        }
+
+    def move(self) -> None:
+        """What the operation of the checkpoint does between the stages."""
+        shutil.copytree(self.root / DEFAULT, self.root / "moved")
+        self.moved = True
 
     def plan(self) -> Proposal:
         planned = self._planned()
@@ -249,6 +272,7 @@ def world(case: Case, root: Path, monkeypatch: pytest.MonkeyPatch) -> World:
         jobs.quiesce(first.with_action(Quiesce(recorded=made.recorded)))
     sample(made.folder(1), ("table",), committed=2)
     made.after = declared(case, root, before=False)
+    made.disturbances = (MOVES,) if case.relocates else ()
     return made
 
 
@@ -257,6 +281,9 @@ def carried_out(made: World, proposal: Proposal) -> None:
     request = made.request(proposal)
     notes: dict[str, Any] = {}
     for stage in proposal.stages:
+        if made.case.relocates and not made.moved and not (stage.early or stage.name == QUIESCE):
+            made.move()
+            request = made.request(proposal)
         made.application.asked.clear()
         notes |= performed_once(made, request, stage, notes)
         made.asked[stage.name] = list(made.application.asked)
@@ -313,6 +340,11 @@ def test_stages_are_what_apply_does(case: Case, tmp_path: Path, monkeypatch: pyt
     assert desired is not None
     assert desired.jobs["job.x"].state == ("stopped" if case.stopped or case.finite else "running")
     folder = desired.jobs["job.x"].spec["outputs"][0]["checkpoint"]
+    if case.relocates:
+        assert Path(folder) == tmp_path / "moved" / "orders" / "g0001"
+        assert all(Path(item.checkpoint) == made.folder(1) for item in finished)
+        assert QUIESCE in names or not case.runs or case.finite
+        return
     assert Path(folder) == made.folder(2 if case.starts else 1)
     old = read_desired(made.control)
     assert old is not None
