@@ -30,7 +30,7 @@ pytestmark = [
     # PySpark leaves the sockets of collect() to the garbage collector.
     pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
-SAMPLE, CASES, BLOCKS, TOGETHER, REWRITTEN = 12, 2_000, 10, 20, 10
+SAMPLE, CASES, BLOCKS, TOGETHER, REWRITTEN = 12, 2_000, 100, 20, 10
 REWRITES: dict[str, dict[str, Any]] = {
     "compaction": {"min_input_files": 2, "run_if": {"small_files_over": 1}},
     "delete_rewrite": {"min_input_files": 2},
@@ -66,7 +66,7 @@ def test_a_sample_of_neighbours(shared: Lake, spark: Any) -> None:
 @pytest.mark.parametrize("block", range(BLOCKS))
 def test_neighbours(shared: Lake, spark: Any, block: int) -> None:
     """A case is a partition spec with the files that were written under it; one maintenance judges all of a
-    table.
+    table. Blocks are small: a test has its time limit on a busy machine, too.
     """
     seeds = range(block * 1_000, block * 1_000 + 1_000)
     cases = itertools.accumulate(len(random_table(seed, 0).eras) for seed in seeds)

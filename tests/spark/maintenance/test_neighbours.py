@@ -243,8 +243,8 @@ def test_a_sample_of_neighbours_loses_nothing(spark: Any, tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("block", range(20))
+@pytest.mark.parametrize("block", range(100))
 def test_two_thousand_neighbours_lose_nothing(spark: Any, tmp_path: Path, block: int) -> None:
-    outcomes = play(range(block * 100, block * 100 + 100), tmp_path, spark)
+    outcomes = play(range(block * 20, block * 20 + 20), tmp_path, spark)
     print(sorted(outcomes.items()))
-    assert sum(number for what, number in outcomes.items() if what.endswith(": done")) > 20
+    assert any(what.endswith(": done") for what in outcomes)
