@@ -84,7 +84,7 @@ def convert(value: Value, wanted: Type) -> Value:
     if value.raw is None:
         return Value(wanted, None, value.sensitive)
     if value.raw is UNKNOWN:
-        if not _may_become(value.type, wanted):
+        if not may_become(value.type, wanted):
             raise _unsuitable(value, wanted)
         return Value(wanted, UNKNOWN, value.sensitive)
     if isinstance(value.raw, Resource):
@@ -106,7 +106,7 @@ def _unsuitable(value: Value, wanted: Type) -> ConversionError:
     return ConversionError(f"{named(wanted)} is required, not {named(value.type)}")
 
 
-def _may_become(have: Type, wanted: Type) -> bool:  # noqa: C901 - one line a kind of type
+def may_become(have: Type, wanted: Type) -> bool:  # noqa: C901 - one line a kind of type
     """Whether a value of a type, once it is known, could be converted."""
     match have, wanted:
         case (AnyType(), _) | (_, AnyType()):
@@ -116,18 +116,18 @@ def _may_become(have: Type, wanted: Type) -> bool:  # noqa: C901 - one line a ki
         case ((StringType() | NumberType() | BoolType()), RefType()):
             return wanted.or_string
         case (ListType() | SetType() | TupleType(), ListType(element) | SetType(element)):
-            return all(_may_become(item, element) for item in _inner(have).values())
+            return all(may_become(item, element) for item in _inner(have).values())
         case (ListType(element), TupleType(elements)):
-            return all(_may_become(element, item) for item in elements)
+            return all(may_become(element, item) for item in elements)
         case (TupleType(given), TupleType(elements)):
-            return len(given) == len(elements) and all(map(_may_become, given, elements))
+            return len(given) == len(elements) and all(map(may_become, given, elements))
         case (MapType() | ObjectType(), MapType(element)):
-            return all(_may_become(item, element) for item in _inner(have).values())
+            return all(may_become(item, element) for item in _inner(have).values())
         case (MapType(element), ObjectType(attributes)):
-            return all(_may_become(element, item) for item in attributes.values())
+            return all(may_become(element, item) for item in attributes.values())
         case (ObjectType(given), ObjectType(attributes, optional)):
             return all(
-                _may_become(given[name], item) if name in given else name in optional
+                may_become(given[name], item) if name in given else name in optional
                 for name, item in attributes.items()
             )
         case (RefType(), RefType() | MapType() | ObjectType()):
@@ -215,13 +215,13 @@ def _elements(value: Value, wanted: ListType | SetType | MapType) -> tuple[tuple
     it is one type for all of them; a null without a type becomes one of whatever the others are.
     """
     element = wanted.element
-    if not _leaves_open(element):
+    if not leaves_open(element):
         return _inside(value, repeat(element)), element
     if not value.raw:
         own = getattr(value.type, "element", ANY)
         return (), own if isinstance(element, AnyType) else element
     parts = dict(zip((step for step, _ in value.parts), _inside(value, repeat(element)), strict=True))
-    typed = [item for item in parts.values() if item.raw is not None or not _leaves_open(item.type)]
+    typed = [item for item in parts.values() if item.raw is not None or not leaves_open(item.type)]
     common = unify([item.type for item in typed])
     if common is None:
         raise ConversionError(f"all elements of {named(wanted)} must have the same type")
@@ -229,9 +229,9 @@ def _elements(value: Value, wanted: ListType | SetType | MapType) -> tuple[tuple
     return converted, unify([item.type for item in converted]) or ANY
 
 
-def _leaves_open(type: Type) -> bool:  # noqa: A002 - the field's word
+def leaves_open(type: Type) -> bool:  # noqa: A002 - the field's word
     """Returns True where some part of a type may be any."""
-    return isinstance(type, AnyType) or any(map(_leaves_open, _inner(type).values()))
+    return isinstance(type, AnyType) or any(map(leaves_open, _inner(type).values()))
 
 
 def _inside(value: Value, wanted: Iterable[Type]) -> tuple[Value, ...]:
@@ -308,7 +308,7 @@ def _preferred(types: list[Type]) -> Type | None:
         same_kind = [item for item in types if isinstance(item, kept)]
         wider = unify(same_kind) if same_kind else None
         choices += [*([] if wider is None else [wider]), *same_kind]
-    return next((item for item in choices if all(_may_become(other, item) for other in types)), None)
+    return next((item for item in choices if all(may_become(other, item) for other in types)), None)
 
 
 def _unify_shape(like: Type, inner: list[Mapping[str | int, Type]]) -> Type | None:

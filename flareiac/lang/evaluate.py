@@ -506,6 +506,7 @@ class Evaluator:
         count = _length(source)
         if not count:
             self.check_names(expr)
+            self.check_condition(expr)
         self.steps.taken += count
         if self.steps.taken > MOST_ELEMENTS:
             detail = f"The loops of one expression go through up to {MOST_ELEMENTS:,} elements in all."
@@ -520,6 +521,12 @@ class Evaluator:
             )
             for key, item in items
         )
+
+    def check_condition(self, expr: Loop) -> None:
+        """Complains of a condition that is true or false for no element: no element is there to do so."""
+        if isinstance(expr, ForTuple | ForObject):
+            names = [expr.value_name, *([] if expr.key_name is None else [expr.key_name])]
+            self.within(dict.fromkeys(names, unknown()), hidden=False).filtered(expr)
 
     def filtered(self, expr: ForTuple | ForObject) -> Value:
         """Whether the result counts for the element at hand."""

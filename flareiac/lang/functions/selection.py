@@ -1,27 +1,57 @@
 """Functions that pick something out of collections or out of their arguments."""
 
 from collections.abc import Mapping
+from typing import Final
 
-from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING, AnyType, MapType, SetType
-from flareiac.lang.conversion import convert, named, unify
+from flareiac.kernel.types import (
+    ANY,
+    BOOL,
+    NUMBER,
+    STRING,
+    AnyType,
+    ListType,
+    MapType,
+    ObjectType,
+    SetType,
+    TupleType,
+    Type,
+)
+from flareiac.lang.conversion import convert, leaves_open, may_become, named, unify
 from flareiac.lang.functions.characters import clusters
 from flareiac.lang.functions.collections_of import elements, entries, ordered, whole
 from flareiac.lang.functions.define import function, takes
 from flareiac.lang.functions.signature import FunctionError
 from flareiac.lang.values import Value, boolean, contains_sensitive, null, number, same, spelling, unknown
 
+_STRUCTURES: Final = (
+    ({TupleType, ListType}, ListType),
+    ({ObjectType, MapType}, MapType),
+    ({SetType}, SetType),
+)
+
+
+def _beside_untyped(types: list[Type]) -> Type | None:
+    """The type of the result where a null has none, as cty has it: values of one structure stay what they
+    are, and beside tuples or objects the first list or map counts that all may become.
+    """
+    typed = [item for item in types if item != ANY]
+    kinds = {item.__class__ for item in typed}
+    if len(kinds) == 1 and any(kinds <= members for members, _ in _STRUCTURES):
+        return ANY
+    for members, collection in _STRUCTURES:
+        if kinds == members:
+            choices = [item for item in typed if isinstance(item, collection)]
+            return next((item for item in choices if all(may_become(other, item) for other in typed)), ANY)
+    return unify(typed) or ANY
+
 
 def _coalesce(*items: Value) -> Value:
-    untyped = any(isinstance(item.type, AnyType) for item in items)
-    wanted = (
-        unify([item.type for item in items])
-        if not untyped
-        else unify([item.type for item in items if item.raw is not None]) or ANY
-    )
+    types = [item.type for item in items]
+    wanted = _beside_untyped(types) if ANY in types else unify(types)
     if wanted is None:
         raise FunctionError("all arguments must have the same type")
     for item in items:
-        found = convert(item, wanted)
+        found = item if leaves_open(wanted) else convert(item, wanted)
         if found.raw is not None and (found.raw != "" or found.type != STRING):
             return found
     raise FunctionError("every argument is null or empty")
