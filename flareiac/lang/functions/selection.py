@@ -16,7 +16,7 @@ from flareiac.kernel.types import (
     TupleType,
     Type,
 )
-from flareiac.lang.conversion import convert, leaves_open, may_become, named, unify
+from flareiac.lang.conversion import ConversionError, convert, leaves_open, may_become, named, unify
 from flareiac.lang.functions.characters import clusters
 from flareiac.lang.functions.collections_of import elements, entries, ordered, whole
 from flareiac.lang.functions.define import function, takes
@@ -45,13 +45,23 @@ def _beside_untyped(types: list[Type]) -> Type | None:
     return unify(typed) or ANY
 
 
+def _as_far_as_known(item: Value, wanted: Type) -> Value:
+    """The value as a type, or as it is where the type is open and does not fit after all."""
+    try:
+        return convert(item, wanted)
+    except ConversionError:
+        if leaves_open(wanted):
+            return item
+        raise
+
+
 def _coalesce(*items: Value) -> Value:
     types = [item.type for item in items]
     wanted = _beside_untyped(types) if ANY in types else unify(types)
     if wanted is None:
         raise FunctionError("all arguments must have the same type")
     for item in items:
-        found = item if leaves_open(wanted) else convert(item, wanted)
+        found = _as_far_as_known(item, wanted)
         if found.raw is not None and (found.raw != "" or found.type != STRING):
             return found
     raise FunctionError("every argument is null or empty")

@@ -46,6 +46,13 @@ _SNAPSHOT: Final = {
     "manifest-list?": str,
     "summary?": {"*": str},
 }
+_REF: Final = {
+    "type": str,
+    "snapshot-id": int,
+    "max-ref-age-ms?": int,
+    "max-snapshot-age-ms?": int,
+    "min-snapshots-to-keep?": int,
+}
 _METADATA: Final = {
     "format-version": int,
     "table-uuid": str,
@@ -69,7 +76,7 @@ _METADATA: Final = {
     "sort-orders?": [{"order-id": int, "fields": [_SORT]}],
     "properties?": {"*": str},
     "snapshots?": [_SNAPSHOT],
-    "refs?": {"*": {"type": str, "snapshot-id": int}},
+    "refs?": {"*": _REF},
     "metadata-log?": [{"metadata-file": str, "timestamp-ms?": int}],
     "snapshot-log?": [{"snapshot-id": int, "timestamp-ms?": int}],
 }

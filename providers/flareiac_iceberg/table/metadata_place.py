@@ -13,16 +13,20 @@ from flareiac_iceberg.format.spec import TableDefinition
 from flareiac_iceberg.table.changes import Change, RemoveProperty, SetProperty
 
 _PROPERTY: Final = "write.metadata.path"
+_ONLY: Final = (
+    "FlareIaC writes a metadata file with each change, and only to absolute local paths, file: URIs and S3."
+)
 
 
 def unwritable_metadata(
     desired: TableDefinition,
     there: Mapping[str, Data],
+    location: str | None,
     changes: Iterable[Change],
     references: References,
 ) -> Iterator[Blocker]:
     """A blocker where the table, whose properties are ``there``, would have its next metadata file in a place
-    of another kind. A server writes metadata itself.
+    of another kind: that of the property, otherwise below its ``location``. A server writes metadata itself.
     """
     place = there.get(_PROPERTY)
     for change in changes:
@@ -33,21 +37,25 @@ def unwritable_metadata(
                 place = None
             case _:
                 pass
-    why = _unwritable(place)
+    why = _unwritable(place) if place else _unwritable_location(location)
     catalog = references.get(desired.catalog.address)
     if why and catalog is not None and not spec_of(catalog.address, catalog.attributes).is_server:
         ways = (
             f'properties = {{ "{_PROPERTY}" = "s3://BUCKET/FOLDER" }}',
             "let the engine that wrote it so change it",
         )
-        yield blocker(codes.METADATA_ELSEWHERE, why, ways)
+        yield blocker(codes.METADATA_ELSEWHERE, f"{why} {_ONLY}", ways)
 
 
 def _unwritable(place: Data) -> str:
     """The reason why no metadata file can be written there, empty where one can."""
-    if not isinstance(place, str) or not place or is_writable(place):
+    if not isinstance(place, str) or is_writable(place):
         return ""
-    return (
-        f'The property {_PROPERTY} of the table is "{place}". FlareIaC writes a metadata file with each '
-        "change, and only to absolute local paths, file: URIs and S3."
-    )
+    return f'The property {_PROPERTY} of the table is "{place}".'
+
+
+def _unwritable_location(location: str | None) -> str:
+    """The same of the folder in which metadata files are without that property."""
+    if location is None or is_writable(f"{location.rstrip('/')}/metadata"):
+        return ""
+    return f'The table is at "{location}", and its metadata files are there too.'

@@ -204,7 +204,7 @@ def _again(address: str) -> str:
 
 def _uncreatable(case: Case) -> tuple[Blocker, ...]:
     wanted = case.desired
-    elsewhere = unwritable_metadata(wanted, wanted.properties or {}, (), case.request.references)
+    elsewhere = unwritable_metadata(wanted, wanted.properties or {}, None, (), case.request.references)
     changes = tuple(branches.changes(wanted, TableSpec(), TableSpec(), {}, frozenset()))
     nameless = tuple(branches.refusals(wanted, TableSpec(), changes, _declared_snapshots(wanted), empty=True))
     if wanted.columns:
@@ -308,7 +308,8 @@ def _blockers(case: Case, observed: ObservedTable, found: Difference) -> tuple[B
     foreign = case.recorded is None and not request.importing and not other_manager(request, observed)
     there, catalogs = found.observed.properties or {}, request.references
     writes = found.changes or case.recorded is None
-    elsewhere = moved_location(desired.location, found.observed.location, request.project.root)
+    location = found.observed.location
+    elsewhere = moved_location(desired.location, location, request.project.root)
     return (
         *((_foreign(case, observed),) if foreign else ()),
         *in_another_copy(request, desired.catalog, observed),
@@ -324,7 +325,7 @@ def _blockers(case: Case, observed: ObservedTable, found: Difference) -> tuple[B
             empty=observed.identity.snapshot_id is None,
         ),
         *branches.still_written(found.changes, usages),
-        *(unwritable_metadata(desired, there, found.changes, catalogs) if writes else ()),
+        *(unwritable_metadata(desired, there, location, found.changes, catalogs) if writes else ()),
         *usage_blockers(request.desired or {}, usages),
         *((elsewhere,) if elsewhere is not None else ()),
     )

@@ -510,3 +510,8 @@ def test_a_place_where_no_metadata_can_be_written_is_refused_before_the_apply(la
     del lake.state["table.orders"]
     known = {"importing": True, "import_id": "lake.sales.orders"}
     assert [item.code for item in lake.plan("table.orders", ORDERS, **known).blockers] == ["FII170"]
+    del metadata["properties"]["write.metadata.path"]
+    metadata["location"] = "hdfs://name/orders" if place == "s3://bucket" else place
+    location.write_text(json.dumps(metadata), encoding="utf-8")
+    [found] = lake.plan("table.orders", ORDERS, **known).blockers
+    assert (found.code, metadata["location"] in found.why) == ("FII170", True)
