@@ -11,6 +11,7 @@ from flareiac.sdk.importing import Written, WrittenBlock
 from flareiac_iceberg.format.locations import plain_text
 from flareiac_iceberg.format.spec import (
     DEFAULT_PROPERTIES,
+    DISTRIBUTION_MODES,
     PartitionField,
     SortField,
     TableDefinition,
@@ -50,7 +51,7 @@ def chosen(spec: TableDefinition, warehouse: str) -> Attributes:
             sort_field(item.direction, partition(item.transform, item.column, item.param), item.nulls)
             for item in spec.sort_by or ()
         ],
-        "distribution": spec.distribution if spec.distribution in ("none", "hash", "range") else None,
+        "distribution": spec.distribution if spec.distribution in DISTRIBUTION_MODES else None,
         "properties": _properties(spec.properties or {}),
         "tags": dict(sorted((spec.tags or {}).items())),
     }

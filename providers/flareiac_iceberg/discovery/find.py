@@ -25,7 +25,7 @@ from flareiac_iceberg.catalogs.list_namespaces import namespaces_in
 from flareiac_iceberg.catalogs.reader import tables_in
 from flareiac_iceberg.discovery.block import chosen, label_of, written
 from flareiac_iceberg.format.identity import identity_of
-from flareiac_iceberg.format.spec import TableDefinition
+from flareiac_iceberg.format.spec import DISTRIBUTION_MODES, TableDefinition
 from flareiac_iceberg.format.transforms import FUNCTIONS
 from flareiac_iceberg.table.canonical import canonical
 from flareiac_iceberg.table.managed_by import another_state
@@ -248,17 +248,7 @@ def _sayable(
         "written."
         for path in identity_of(observed.identity).unsayable
     ]
-    for name in ("partition_by", "sort_by"):
-        strange = sorted({item["transform"] for item in body.get(name, ())} - _TRANSFORMS)
-        if strange:
-            body.pop(name)
-            notes.append(
-                f"{name} is left out and not managed: its transform {', '.join(strange)} cannot be written."
-            )
-    for name in _ON_COLUMNS:
-        if any(path not in (definition.columns or ()) for path in _columns_of(body.get(name, ()))):
-            body.pop(name)
-            notes.append(f"{name} is left out and not managed: it names a column that cannot be written.")
+    notes.extend(_terms_left_out(body, definition, observed))
     while True:
         desired, trouble = _canonical(body, place, references, project)
         if not trouble:
@@ -276,6 +266,33 @@ def _sayable(
         notes.append(f"{what} left out and not managed. {trouble[0].line}")
     worse = _would_change(observed, desired, place, references, project)
     return (None, [worse]) if worse else (body, notes)
+
+
+def _terms_left_out(body: Attributes, definition: TableDefinition, observed: Present) -> Iterator[str]:
+    """Takes what a block cannot say of layout and order out of its body; a note on each."""
+    for name in ("partition_by", "sort_by"):
+        strange = sorted({item["transform"] for item in body.get(name, ())} - _TRANSFORMS)
+        if strange:
+            body.pop(name)
+            yield f"{name} is left out and not managed: its transform {', '.join(strange)} cannot be written."
+    if definition.distribution and "distribution" not in body:
+        yield (
+            f'distribution is left out and not managed: the table has the mode "{definition.distribution}", '
+            f"which is none of {', '.join(DISTRIBUTION_MODES)}."
+        )
+    for name in _ON_COLUMNS:
+        lost = [path for path in _columns_of(body.get(name, ())) if path not in (definition.columns or ())]
+        if lost:
+            body.pop(name)
+            yield f"{name} is left out and not managed: {_why_not(lost, observed)}"
+
+
+def _why_not(lost: Sequence[str], observed: Present) -> str:
+    """The sentence about columns that are known by their ids alone: dropped ones, or those without a path."""
+    ids = ", ".join(path.removeprefix("#") for path in lost)
+    if identity_of(observed.identity).unsayable:
+        return f"it names a column (id {ids}) that was dropped, or whose name cannot be written."
+    return f"it names a column that was dropped (id {ids})."
 
 
 def _columns_of(terms: Sequence[Data]) -> Iterator[str]:

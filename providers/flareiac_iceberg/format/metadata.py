@@ -17,6 +17,7 @@ from flareiac_iceberg.format.spec import (
     COMMENT_PROPERTY,
     CREATED_BY_PROPERTY,
     DEFAULT_PROPERTIES,
+    DISTRIBUTION_MODES,
     DISTRIBUTION_PROPERTY,
     MANAGED_BY_PROPERTY,
     TAGS_PREFIX,
@@ -28,6 +29,9 @@ from flareiac_iceberg.format.spec import (
 
 FIRST_PARTITION_ID: Final = 1000
 _TRANSFORM: Final = re.compile(r"(\w+)(?:\[(\d+)\])?")
+_TRANSFORMS: Final = frozenset(
+    {"identity", "bucket", "truncate", "year", "month", "day", "hour", "void"},
+)
 
 
 class TableFile(NamedTuple):
@@ -192,10 +196,10 @@ def parse_metadata(metadata: Attributes, location: str) -> tuple[TableSpec, Tabl
         partition_by=tuple(
             _partition(item, paths)
             for item in partition_spec_of(metadata)["fields"]
-            if item["transform"] != "void"
+            if _transform(item["transform"])[0] != "void"
         ),
         sort_by=tuple(_sort(item, paths) for item in sort_order_of(metadata)["fields"]),
-        distribution=properties.get(DISTRIBUTION_PROPERTY),
+        distribution=_distribution(properties.get(DISTRIBUTION_PROPERTY)),
         properties={name: value for name, value in properties.items() if not is_own(name)},
         comment=properties.get(COMMENT_PROPERTY, ""),
         format_version=metadata["format-version"],
@@ -293,14 +297,19 @@ def _partition(item: Attributes, paths: dict[int, str]) -> PartitionField:
     )
 
 
+def _distribution(mode: str | None) -> str | None:
+    """The mode in the letters in which it is declared; Iceberg reads any."""
+    return mode.lower() if mode is not None and mode.lower() in DISTRIBUTION_MODES else mode
+
+
 def _sort(item: Attributes, paths: dict[int, str]) -> SortField:
     transform, param = _transform(item["transform"])
-    nulls = "first" if item["null-order"] == "nulls-first" else "last"
+    nulls = "first" if item["null-order"].lower() == "nulls-first" else "last"
     return SortField(
         transform=transform,
         column=_path(item["source-id"], paths),
         param=param,
-        direction=item["direction"],
+        direction=item["direction"].lower(),
         nulls=nulls,
     )
 
@@ -319,4 +328,6 @@ def _transform(text: str) -> tuple[str, int | None]:
     match = _TRANSFORM.fullmatch(text)
     if match is None:
         raise ValueError(f"unknown transform {text!r}")
-    return match[1], int(match[2]) if match[2] else None
+    # Iceberg writes them in lower case, and reads them in any.
+    name = match[1].lower()
+    return name if name in _TRANSFORMS else match[1], int(match[2]) if match[2] else None

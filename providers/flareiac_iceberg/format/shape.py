@@ -35,7 +35,7 @@ NEWEST_VERSION: Final = 3
 
 _TERM: Final = {"source-id": int, "transform": str}
 _PARTITION: Final = {**_TERM, "name": str, "field-id?": int}
-_SORT: Final = {**_TERM, "direction": str, "null-order": str}
+_SORT: Final = {**_TERM, "direction": ("asc", "desc"), "null-order": ("nulls-first", "nulls-last")}
 _FIELD: Final[dict[str, Any]] = {"id": int, "name": str, "required": bool, "type": object, "doc?": str}
 _SCHEMA: Final = {"fields": [_FIELD], "identifier-field-ids?": [int]}
 _SNAPSHOT: Final = {
@@ -92,7 +92,7 @@ _TYPES: Final[Mapping[str, dict[str, Any]]] = {
     "list": {"element-id": int, "element": object, "element-required": bool},
     "map": {"key-id": int, "key": object, "value-id": int, "value": object, "value-required": bool},
 }
-_CALLED: Final = {int: "a number", str: "a text", bool: "true or false"}
+_CALLED: Final = {int: "a whole number", str: "a text", bool: "true or false"}
 
 
 def check(document: Data) -> None:
@@ -116,7 +116,7 @@ def check(document: Data) -> None:
 
 def _check_version(version: Data) -> None:
     if not isinstance(version, int) or isinstance(version, bool):
-        raise Misshapen("format-version is not a number")
+        raise Misshapen("format-version is not a whole number")
     if version > NEWEST_VERSION:
         raise UnknownVersion(f"format version {version} is newer than FlareIaC knows ({NEWEST_VERSION})")
     if version < 1:
@@ -127,7 +127,8 @@ def _check_ids(document: dict[str, Data]) -> None:
     """Raises ``ContradictingIds`` where two parts have one id or name, or what is named does not exist."""
     if "schemas" in document or _lacks(document, "schema"):
         _is(not _lacks(document, "schemas"), "schemas", "a list with a schema in it")
-        _is(not _lacks(document, "current-schema-id"), "current-schema-id", "a number")
+        if _lacks(document, "current-schema-id"):
+            raise Misshapen("current-schema-id is missing")
     if _lacks(document, "partition-spec"):
         _is(not _lacks(document, "partition-specs"), "partition-specs", "a list with a spec in it")
     for name, key, current in _NUMBERED:
@@ -175,6 +176,8 @@ def _check(value: Data, shape: Any, where: str) -> None:
             _is(isinstance(value, list), where, "a list")
             for index, item in enumerate(value):
                 _check(item, inner, f"{where}[{index}]")
+        case tuple():
+            _is(isinstance(value, str) and value.lower() in shape, where, " or ".join(shape))
         case _ if shape is object:
             _is(isinstance(value, str | dict), where, "a type")
             if isinstance(value, dict):
@@ -197,8 +200,11 @@ def _parts(value: dict[str, Data], shape: dict[str, Any], where: str) -> Iterato
             yield from ((f'{where}["{key}"]', item, inner) for key, item in value.items())
             continue
         key = name.removesuffix("?")
-        if value.get(key) is not None or key == name:
-            yield (key if where == "the document" else f"{where}.{key}"), value.get(key), inner
+        place, part = key if where == "the document" else f"{where}.{key}", value.get(key)
+        if part is not None:
+            yield place, part, inner
+        elif key == name:
+            raise Misshapen(f"{place} is missing")
 
 
 def _is(fits: bool, where: str, needed: str) -> None:

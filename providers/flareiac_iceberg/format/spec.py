@@ -18,6 +18,7 @@ from flareiac_iceberg.format.types import ColumnType, Field, build, head, parts
 
 COMMENT_PROPERTY: Final = "comment"
 DISTRIBUTION_PROPERTY: Final = "write.distribution-mode"
+DISTRIBUTION_MODES: Final = ("none", "hash", "range")
 CREATED_BY_PROPERTY: Final = "flareiac.created-by"
 MANAGED_BY_PROPERTY: Final = MANAGED_BY
 """The lineage of the state that adopted the table; the key in ``CREATED_BY_PROPERTY`` begins with that of the

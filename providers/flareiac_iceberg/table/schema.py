@@ -6,7 +6,7 @@ from flareiac.kernel.data import Data
 from flareiac.kernel.types import ANY, NUMBER, STRING, ListType, MapType, RefType
 from flareiac.sdk.schema import Attribute, Block, NestedBlock, Nesting
 from flareiac.sdk.validators import between, is_duration, not_empty, one_of
-from flareiac_iceberg.format.spec import FOREVER
+from flareiac_iceberg.format.spec import DISTRIBUTION_MODES, FOREVER
 from flareiac_iceberg.maintenance.schema import BLOCKS as MAINTENANCE
 from flareiac_iceberg.maintenance.schema import ENGINE
 from flareiac_iceberg.table.purge_check import PURGES
@@ -172,7 +172,7 @@ SCHEMA: Final = Block(
         "distribution": Attribute(
             type=STRING,
             description="How Spark distributes rows before writing: none, hash or range.",
-            validators=(one_of("none", "hash", "range"),),
+            validators=(one_of(*DISTRIBUTION_MODES),),
             effect="metadata only: for new files",
         ),
         "properties": Attribute(

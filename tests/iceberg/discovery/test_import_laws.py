@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -89,7 +89,10 @@ def kind(draw: st.DrawFn, depth: int) -> Any:
             return draw(PLAIN)
 
 
-TRANSFORMS = st.sampled_from(["identity", "bucket[7]", "truncate[3]", "day", "year", "mystery", "void"])
+TRANSFORMS = st.sampled_from(["identity", "bucket[7]", "Truncate[3]", "day", "YEAR", "mystery", "void"])
+
+_DROPPED: Final = 10**6
+"""The id of a column that no schema has."""
 
 
 @st.composite
@@ -101,7 +104,7 @@ def metadata(draw: st.DrawFn) -> dict[str, Any]:
     sources = [item["id"] for item in columns]
     partitions = [
         {
-            "source-id": draw(st.sampled_from(sources)),
+            "source-id": draw(st.sampled_from([*sources, _DROPPED])),
             "field-id": 1000 + index,
             "transform": draw(TRANSFORMS),
             "name": draw(TEXT),
@@ -110,10 +113,10 @@ def metadata(draw: st.DrawFn) -> dict[str, Any]:
     ]
     order = [
         {
-            "source-id": draw(st.sampled_from(sources)),
+            "source-id": draw(st.sampled_from([*sources, _DROPPED])),
             "transform": draw(TRANSFORMS),
-            "direction": draw(st.sampled_from(["asc", "desc"])),
-            "null-order": draw(st.sampled_from(["nulls-first", "nulls-last"])),
+            "direction": draw(st.sampled_from(["asc", "desc", "ASC", "Desc"])),
+            "null-order": draw(st.sampled_from(["nulls-first", "nulls-last", "NULLS-FIRST"])),
         }
         for _ in range(draw(st.integers(0, 2)))
     ]
@@ -126,7 +129,7 @@ def metadata(draw: st.DrawFn) -> dict[str, Any]:
     return {
         "format-version": draw(st.sampled_from([1, 2])),
         "table-uuid": str(uuid.uuid4()),
-        "location": draw(st.sampled_from(["file:///elsewhere/${x}", "s3://a/b"])),
+        "location": draw(st.sampled_from(["file:///elsewhere/${x}", "s3://a/b", "s3://a", "gs://a/b"])),
         "last-sequence-number": 0,
         "last-updated-ms": 0,
         "last-column-id": next(COUNTER),
@@ -144,7 +147,7 @@ def metadata(draw: st.DrawFn) -> dict[str, Any]:
         "last-partition-id": 1001,
         "sort-orders": [{"order-id": 1, "fields": order}],
         "default-sort-order-id": 1,
-        "properties": draw(st.dictionaries(names, TEXT, max_size=3)),
+        "properties": draw(st.dictionaries(names, TEXT | st.sampled_from(["hash", "HASH"]), max_size=3)),
         "snapshots": [],
     }
 

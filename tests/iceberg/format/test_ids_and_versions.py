@@ -243,7 +243,7 @@ def test_columns_of_an_old_schema_go_and_their_ids_stay_taken(catalog: CatalogSp
     [
         ({"table-uuid": None}, "it has no table-uuid, which format version 1 leaves open"),
         ({"schemas": []}, "schemas is not a list with a schema in it"),
-        ({"current-schema-id": None}, "current-schema-id is not a number"),
+        ({"current-schema-id": None}, "current-schema-id is missing"),
         (
             {"partition-specs": None, "partition-spec": None},
             "partition-specs is not a list with a spec in it",
