@@ -1,5 +1,6 @@
 """The backend ``s3``: its settings."""
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -9,6 +10,8 @@ from flareiac_state.log_backend import LogBackend
 from flareiac_state.numbered_log import LogPlace
 from flareiac_state.settings import CheckedSettings, check_length, invalid_setting
 
+_BUCKET: Final = re.compile(r"[A-Za-z0-9._-]{1,255}|arn:[!-~]{1,1000}")
+"""What the client takes: a name, or an access point."""
 _LONGEST_PREFIX: Final = 900
 """Bytes. A key has at most 1,024, and the names of a workspace and of a record follow the prefix."""
 
@@ -38,7 +41,7 @@ class S3Backend(LogBackend):
         del environment
         given = CheckedSettings(self.name, self.settings, settings)
         prefix, endpoint = self._prefix(given).strip("/"), given.text("endpoint")
-        return f"s3://{given.text('bucket')}/{prefix}" + (f" at {endpoint}" if endpoint else "")
+        return f"s3://{self._bucket(given)}/{prefix}" + (f" at {endpoint}" if endpoint else "")
 
     def place(self, settings: CheckedSettings) -> LogPlace:
         from flareiac.sdk.s3_bucket import BucketPlace
@@ -46,7 +49,7 @@ class S3Backend(LogBackend):
 
         return S3Logs(
             BucketPlace(
-                bucket=settings.text("bucket"),
+                bucket=self._bucket(settings),
                 prefix=self._prefix(settings),
                 region=settings.text("region"),
                 endpoint=self._endpoint(settings),
@@ -55,6 +58,19 @@ class S3Backend(LogBackend):
                 encryption=self._encryption(settings),
             )
         )
+
+    def _bucket(self, settings: CheckedSettings) -> str:
+        bucket = settings.text("bucket")
+        if not _BUCKET.fullmatch(bucket):
+            name, _, folder = bucket.removeprefix("s3://").strip("/").partition("/")
+            meant = f'bucket = "{name}"' + (f' and prefix = "{folder}"' if folder else "")
+            hint = f", as in {meant}" if _BUCKET.fullmatch(name) else ""
+            raise invalid_setting(
+                self.name,
+                "bucket",
+                f'is "{bucket}", which is no name of a bucket; it takes the name alone{hint}',
+            )
+        return bucket
 
     def _prefix(self, settings: CheckedSettings) -> str:
         check_length(self.name, "prefix", settings.text("prefix"), _LONGEST_PREFIX)

@@ -31,7 +31,7 @@ class CheckedSettings:
         for name, setting in known.items():
             value = present.get(name, setting.default)
             if setting.required and value in (None, ""):
-                raise invalid_setting(backend, name, f"is required: {setting.description}")
+                raise invalid_setting(backend, name, f"is required: {setting.description.rstrip('.')}")
             if not isinstance(value, bool if isinstance(setting.default, bool) else str | None):
                 kind = "true or false" if isinstance(setting.default, bool) else "a text"
                 raise invalid_setting(backend, name, f"must be {kind}")

@@ -40,3 +40,25 @@ def test_the_longest_name_is_counted_in_bytes(name: str, longest: int, character
             else:
                 with pytest.raises(Failure, match=f"{size} bytes"):
                     use()
+
+
+@pytest.mark.parametrize(
+    ("bucket", "meant"),
+    [
+        ("plain/", 'bucket = "plain"'),
+        ("s3://plain", 'bucket = "plain"'),
+        ("s3://plain/a/b/", 'bucket = "plain" and prefix = "a/b"'),
+        ("a b", "the name alone."),
+        ("ä", "the name alone."),
+    ],
+)
+def test_what_is_no_name_of_a_bucket_is_refused_before_a_request(bucket: str, meant: str) -> None:
+    settings = {"bucket": bucket}
+    for use in (
+        lambda: S3Backend().open(settings, root="", workspace="default", environment={}),
+        lambda: S3Backend().location(settings, environment={}),
+    ):
+        with pytest.raises(Failure) as failure:
+            use()
+        assert failure.value.diagnostics[0].code == "FIS041"
+        assert meant in failure.value.diagnostics[0].detail
