@@ -235,3 +235,23 @@ def test_a_start_waits_for_a_broker_that_is_down(kafka: KafkaLake, orders: Numbe
             kafka.broker.start()
         orders.send(3)
         orders.expect()
+
+
+def test_records_of_a_topic_are_counted_once(kafka: KafkaLake, orders: Numbers) -> None:
+    """Neither what a transaction leaves in the log nor a second look at a batch, as a sort and a merge take
+    one, is a record.
+    """
+    topics = kafka.broker.topics
+    topics.create("few", partitions=1)
+    topics.produce_in_transaction("few", ['{"id": 1}', '{"id": 2}'])
+    topics.produce_in_transaction("few", ['{"id": 3}'], commit=False)
+    topics.produce_in_transaction("few", ['{"id": 3}', '{"id": 4}', '{"id": 5}'])
+    at_once = ('processing_time = "200ms"', "available_now = true")
+    ordered = copying("few", at_once, ("  namespace", '  sort_by   = ["id"]\n  namespace'))
+    merge = '{\n    table = table.merged\n    mode  = "merge"\n    merge = { on = ["id"] }\n  }'
+    merged = copying("merged", at_once, ("{ table = table.merged }", merge), ('= "merged"', '= "few"'))
+    kafka.project.write(few=ordered, merged=merged)
+    assert kafka.project.apply().out.count("completed 5 rows") == 2
+    assert kafka.project.ids("few") == kafka.project.ids("merged") == [1, 2, 3, 4, 5]
+    kafka.project.remove("few", "merged")
+    kafka.project.apply()
