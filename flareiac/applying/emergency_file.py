@@ -7,7 +7,7 @@ from pathlib import Path
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, error
 from flareiac.kernel.durable_files import append_at, make_directory
-from flareiac.model.emergency import EmergencyHeader, encode_header, encode_line
+from flareiac.model.emergency import START, EmergencyHeader, encode_header, encode_lines
 from flareiac.sdk.state import LockLost
 
 FOLDER = ".flareiac"
@@ -22,7 +22,7 @@ class EmergencyFile:
     def __init__(self, root: Path, apply_id: str, seal: Callable[[bytes], bytes]) -> None:
         self._root, self._apply_id, self._seal = root, apply_id, seal
         self._path: Path | None = None
-        self._offset = 0
+        self._offset, self._chain = 0, START
 
     @property
     def name(self) -> str | None:
@@ -36,7 +36,7 @@ class EmergencyFile:
             make_directory(self._root / FOLDER)
             path = _free(self._root / FOLDER, self._apply_id)
             records = (encode_header(header), *records)
-        content = b"".join(encode_line(self._seal(record)) for record in records)
+        content, chain = encode_lines(map(self._seal, records), self._chain)
         try:
             append_at(path, self._offset, content)
         except OSError:
@@ -44,7 +44,7 @@ class EmergencyFile:
                 with suppress(OSError):
                     path.unlink(missing_ok=True)
             raise
-        self._path, self._offset = path, self._offset + len(content)
+        self._path, self._offset, self._chain = path, self._offset + len(content), chain
 
 
 def waiting_files(root: Path, apply_id: str = "") -> list[str]:

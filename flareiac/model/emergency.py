@@ -1,11 +1,13 @@
 """The emergency file: journal records that could not be written to the state. Pure.
 
 One line of JSON says where they belong, each further line is one record; every line begins with the checksum
-of the rest of it. A last line that was cut off is recognised and left out.
+of the rest of it, continued from the checksum of the line before: a line that was left out, doubled or moved
+breaks the chain. A last line that was cut off is recognised and left out. Early versions wrote each checksum
+by itself, which is still read.
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, Literal
 
 from flareiac.kernel.data import read_json, write_json
@@ -14,6 +16,8 @@ from flareiac.kernel.records import decode, encode
 from flareiac.model.damage import UNREADABLE, damage
 from flareiac.sdk.state import Damaged
 
+START: Final = b""
+"""What the first line of a file continues."""
 _SUM: Final = 16
 _KIND: Final = "a FlareIaC emergency file"
 
@@ -46,9 +50,13 @@ def encode_header(header: EmergencyHeader) -> bytes:
     return write_json(encode(header), compact=True).encode()
 
 
-def encode_line(payload: bytes) -> bytes:
-    """One line of the file."""
-    return f"{_checksum(payload)} ".encode() + payload + b"\n"
+def encode_lines(payloads: Iterable[bytes], chain: bytes = START) -> tuple[bytes, bytes]:
+    """Lines of the file that follow one with this ``chain``, and what the next one continues."""
+    found = bytearray()
+    for payload in payloads:
+        chain = _checksum(payload, chain)
+        found += chain + b" " + payload + b"\n"
+    return bytes(found), chain
 
 
 def decode_emergency(content: bytes, where: str, unseal: Callable[[bytes], bytes]) -> EmergencyJournal:
@@ -57,7 +65,7 @@ def decode_emergency(content: bytes, where: str, unseal: Callable[[bytes], bytes
     lines = torn if whole else torn[:-1]
     if not lines:
         raise Damaged(where, "it holds nothing")
-    payloads = [unseal(_payload(line, where, number)) for number, line in enumerate(lines, 1)]
+    payloads = [unseal(payload) for payload in _payloads(lines, where)]
     try:
         header = decode(EmergencyHeader, read_json(payloads[0]), complete=True)
     except UNREADABLE as problem:
@@ -67,13 +75,19 @@ def decode_emergency(content: bytes, where: str, unseal: Callable[[bytes], bytes
     return EmergencyJournal(header=header, records=tuple(payloads[1:]), torn=not whole)
 
 
-def _payload(line: bytes, where: str, number: int) -> bytes:
-    checksum, _, payload = line.partition(b" ")
-    if checksum != _checksum(payload).encode():
-        what = "it is not an emergency file" if number == 1 else f"line {number} is not what was written"
-        raise Damaged(where, what)
-    return payload
+def _payloads(lines: Sequence[bytes], where: str) -> Iterator[bytes]:
+    chain, is_early = START, True
+    for number, line in enumerate(lines, 1):
+        checksum, _, payload = line.partition(b" ")
+        is_chained = checksum == _checksum(payload, chain)
+        # A chain that has begun goes on; the first line is the same in both.
+        is_early = is_early and (number == 1 or not is_chained)
+        if not is_chained and not (is_early and checksum == _checksum(payload, START)):
+            what = f"line {number} is not what was written, or not in its place"
+            raise Damaged(where, what if number > 1 else "it is not an emergency file")
+        chain = checksum
+        yield payload
 
 
-def _checksum(payload: bytes) -> str:
-    return hashlib.sha256(payload).hexdigest()[:_SUM]
+def _checksum(payload: bytes, chain: bytes) -> bytes:
+    return hashlib.sha256(chain + payload).hexdigest()[:_SUM].encode()

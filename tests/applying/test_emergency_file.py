@@ -1,5 +1,6 @@
 """The state dies in the middle of an apply: what was done comes back with ``state recover``."""
 
+import hashlib
 import json
 import subprocess
 import sys
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from flareiac.kernel.records import decode
-from flareiac.model.emergency import EmergencyHeader, encode_header, encode_line
+from flareiac.model.emergency import EmergencyHeader, encode_header, encode_lines
 from flareiac.model.journal import Begun, Ended, Result, encode_entry
 from flareiac.model.snapshot import ResourceRecord
 from tests.applying import emergency_law
@@ -45,7 +46,7 @@ def write(project: Path, **changes: object) -> None:
         Ended(apply="x"),
     )
     lines = [encode_header(EmergencyHeader(**header)), *map(encode_entry, entries)]  # type: ignore[arg-type]
-    (project / "lost.journal").write_bytes(b"".join(map(encode_line, lines)))
+    (project / "lost.journal").write_bytes(encode_lines(lines)[0])
 
 
 def recovered(project: Path) -> tuple[int, str]:
@@ -59,6 +60,30 @@ def test_a_file_that_fits_is_brought_in(project: Path) -> None:
     assert code == 0, said
     assert "3 of 3 records were added" in said
     assert '"value": "2"' in flareiac(project, "state", "show", "-json", "thing.a").out
+
+
+def lines_of(project: Path) -> list[bytes]:
+    return (project / "lost.journal").read_bytes().splitlines(keepends=True)
+
+
+@pytest.mark.parametrize("order", [(0, 1, 3), (0, 1, 1, 2, 3), (0, 2, 1, 3), (1, 2, 3), (0, 1, 2, 3, 3)])
+def test_lines_that_are_not_in_their_places_are_refused(project: Path, order: tuple[int, ...]) -> None:
+    write(project)
+    lines = lines_of(project)
+    (project / "lost.journal").write_bytes(b"".join(lines[at] for at in order))
+    code, said = recovered(project)
+    assert (code, "not in its place" in said or "not an emergency file" in said) == (1, True), said
+    assert (project / "lost.journal").exists()
+
+
+def test_a_file_of_an_early_version_is_brought_in(project: Path) -> None:
+    """It has a checksum of each line by itself."""
+    write(project)
+    payloads = [line.partition(b" ")[2] for line in lines_of(project)]
+    alone = [hashlib.sha256(payload[:-1]).hexdigest()[:16].encode() + b" " + payload for payload in payloads]
+    (project / "lost.journal").write_bytes(b"".join(alone))
+    code, said = recovered(project)
+    assert code == 0, said
 
 
 _KILLS = ("recover.appended", "recover.before-snapshot", "recover.snapshot", "recover.before-removal")
