@@ -14,7 +14,7 @@ from typing import Final
 import pytest
 
 from flareiac.model import journal
-from flareiac.model.emergency import EmergencyHeader, encode_header, encode_line
+from flareiac.model.emergency import EmergencyHeader, encode_header, encode_lines
 from flareiac.sdk.state import StateStore
 from flareiac_state.postgresql import PostgresqlBackend
 from flareiac_state.s3 import S3Backend
@@ -122,7 +122,7 @@ def write_history(root: Path) -> None:
     begun = journal.Begun(apply="x", plan="p", time=0.0, lineage=state["lineage"])
     ended = journal.Ended(apply="x")
     records = (encode_header(header), journal.encode_entry(begun), journal.encode_entry(ended))
-    (root / "lost.journal").write_bytes(b"".join(map(encode_line, records)))
+    (root / "lost.journal").write_bytes(encode_lines(records)[0])
 
 
 # S3

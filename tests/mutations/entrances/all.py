@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from tests.mutations.entrances import answers, changes, language, project, sources, tables, words
+from tests.mutations.entrances import answers, changes, language, project, sources, stored, tables, words
 from tests.mutations.entrances.entrance import Entrance
 
 ENTRANCES: Final[dict[str, Entrance]] = {
@@ -11,6 +11,7 @@ ENTRANCES: Final[dict[str, Entrance]] = {
         *language.ENTRANCES,
         *sources.ENTRANCES,
         *tables.ENTRANCES,
+        *stored.ENTRANCES,
         *words.ENTRANCES,
         *changes.ENTRANCES,
         *answers.ENTRANCES,

@@ -165,7 +165,7 @@ def _open_folders(root: Path) -> Gate:
 
 
 ENTRANCES: Final = (
-    Entrance(name="avro", share=150_000, open=_open_avro),
+    Entrance(name="avro", share=120_000, open=_open_avro),
     Entrance(name="samples", share=60_000, open=_open_samples),
     Entrance(name="folders", share=30_000, open=_open_folders),
 )

@@ -108,6 +108,6 @@ def _split(files: tuple[bytes, ...]) -> tuple[list[bytes], list[bytes]]:
 
 
 ENTRANCES: Final = (
-    Entrance(name="metadata-files", share=100_000, open=_open_metadata),
-    Entrance(name="manifest-files", share=120_000, open=_open_manifests),
+    Entrance(name="metadata-files", share=80_000, open=_open_metadata),
+    Entrance(name="manifest-files", share=100_000, open=_open_manifests),
 )

@@ -105,4 +105,4 @@ def _or_value_error(parse: Callable[[str], object], word: str) -> None:
         return
 
 
-ENTRANCES: Final = (Entrance(name="words", share=200_000, open=_open_words),)
+ENTRANCES: Final = (Entrance(name="words", share=130_000, open=_open_words),)
