@@ -193,6 +193,8 @@ class _Reading:
         if not nodes or any(isinstance(node, list) for node in nodes):
             raise NotAvro("it has a union without types, or a union in a union")
         members = tuple(self.type(node, namespace) for node in nodes)
+        if any(isinstance(item, Union) for item in members):  # written as {"type": [...]}
+            raise NotAvro("it has a union in a union")
         if len({_branch(item) for item in members}) < len(members):
             raise NotAvro(f"it has a union with two types of one kind: {_short(nodes)}")
         return Union(members=members)
@@ -209,6 +211,8 @@ class _Reading:
                 return Array(items=self.type(_part(node, "items", "an array"), namespace))
             case "map":
                 return Map(values=self.type(_part(node, "values", "a map"), namespace))
+            case "null":
+                return NULL
             case "bytes":
                 return _decimal(node, None) or _primitive("bytes", node)
             case _ if kind in PRIMITIVES:
