@@ -26,6 +26,11 @@ def _table(**changed: Any) -> dict[str, Any]:
     return {"GetTables": {"TableList": [{"Name": "t", "Parameters": {}, **changed}]}}
 
 
+def _record(kind: bytes) -> bytes:
+    """A schema of a record with one field of this type."""
+    return b'{"type": "record", "name": "R", "fields": [{"name": "a", "type": %s}]}' % kind
+
+
 _PACKED = gzip.compress(sources._LINES[0], mtime=0)
 INPUTS: list[tuple[str, Any]] = [
     ("rest", _whole(answers._REST, **{"/tables": {"identifiers": 7}})),
@@ -39,6 +44,9 @@ INPUTS: list[tuple[str, Any]] = [
     ("glue", _whole(answers._GLUE, **_table(CreateTime=1e18))),
     ("glue", {**_whole(answers._GLUE), "GetTables": (200, b"", b"[" * 100_000)}),
     ("glue", {**_whole(answers._GLUE), "GetTables": (500, b"", b"[" * 100_000)}),
+    ("avro", (_record(b'["null", {"type": ["null", "long"]}]'), b"")),
+    ("avro", (_record(b'{"type": ["long", {"type": ["string"]}]}'), b"")),
+    ("avro", (_record(b'{"type": "null", "connect.name": "x"}'), b"")),
     ("words", ("where", "(" * 20_000)),
     ("words", ("pattern", "(" * 20_000)),
     ("words", ("pattern", "a{99999999999999999999}")),

@@ -112,7 +112,10 @@ def _work(entrance: Entrance, numbers: range, seed: int, folder: Path, lines: Te
             lines.write(f"{number}\n")
             lines.flush()
             begun = time.process_time()
-            given = gate.make(random.Random(f"{seed}/{entrance.name}/{number}"))
+            try:
+                given = gate.make(random.Random(f"{seed}/{entrance.name}/{number}"))
+            except RecursionError:
+                continue  # nested too deeply for the maker itself
             try:
                 with _bounded_time():
                     gate.enter(given)
