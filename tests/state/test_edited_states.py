@@ -13,7 +13,8 @@ from flareiac.app.edited_state import what_is_misshapen
 from flareiac.kernel.diagnostics import Diagnostics, Failure
 from flareiac.model.snapshot import decode_snapshot, encode_snapshot
 from flareiac.planning.make_plan import Inputs, make_plan
-from flareiac.sdk.state import Damaged
+from flareiac.sdk.state import Damaged, Journal, Moment, Stored
+from flareiac.state.read import understood
 from tests.golden.case import CASES, configuration, planning_inputs, read_case
 
 _VALUES: Final[tuple[object, ...]] = (
@@ -44,24 +45,51 @@ def _places(data: Any) -> list[tuple[Any, Any]]:
 def _edited(document: Any, chance: random.Random) -> Any:
     found = copy.deepcopy(document)
     for _ in range(chance.choice((1, 1, 2))):
-        holder, key = chance.choice(_places(found["resources"]))
+        # Outputs, what was dropped and the origin of the last apply beside the records
+        part = found["resources"] if found["resources"] and chance.random() < 0.7 else found
+        holder, key = chance.choice(_places(part))
         match chance.randrange(3):
             case 0:
                 del holder[key]
             case 1:
                 holder[key] = chance.choice(_VALUES)
             case _:
-                other, name = chance.choice(_places(found["resources"]))
+                other, name = chance.choice(_places(part))
                 holder[key] = copy.deepcopy(other[name]) if other is not holder else None
-        if not _places(found["resources"]):
+        if not isinstance(found.get("resources"), list | dict):
             break
     return found
 
 
-def _check(inputs: Inputs, document: Any, case: Any) -> bool:
+def _journal(before: Any, edited: Any) -> Moment:
+    """The state before the edit, and a journal whose results hold the edited records."""
+    records = [item for item in edited["resources"] if isinstance(item, dict)]
+    entries = [
+        {"kind": "begun", "apply": "a", "plan": "p", "time": 0.0, "lineage": before["lineage"]},
+        *(
+            {
+                "kind": "result",
+                "apply": "a",
+                "id": str(at),
+                "address": item.get("address", "x"),
+                "record": item,
+            }
+            for at, item in enumerate(records)
+        ),
+        {"kind": "outputs", "apply": "a", "outputs": edited.get("outputs", {})},
+    ]
+    stored = Stored(content=json.dumps(before).encode(), revision="1")
+    journal = Journal(records=tuple(json.dumps(item).encode() for item in entries))
+    return Moment(snapshot=stored, journal=journal)
+
+
+def _check(inputs: Inputs, before: Any, document: Any, case: Any, *, by_journal: bool) -> bool:
     types = installed().registry.types
     try:
-        pushed = decode_snapshot(json.dumps(document).encode(), "pushed")
+        if by_journal and isinstance(document.get("resources"), list):
+            pushed = understood(_journal(before, document), "pushed", str(inputs.project.root)).snapshot
+        else:
+            pushed = decode_snapshot(json.dumps(document).encode(), "pushed")
     except Damaged:
         return False
     if what_is_misshapen(pushed, types) or any(item.type not in types for item in pushed.resources.values()):
@@ -91,7 +119,7 @@ def _run(folder: Path, seeds: range) -> int:
         for number in range(20):
             edited = _edited(document, chance)
             try:
-                taken += _check(inputs, edited, case)
+                taken += _check(inputs, document, edited, case, by_journal=chance.random() < 0.3)
             except Exception as bug:
                 bug.add_note(f"{path.stem}, seed {seed}, edit {number}")
                 raise
