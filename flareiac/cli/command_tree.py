@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+from typer.exceptions import TyperException
 
 from flareiac.app.provided_commands import provided_commands
 from flareiac.cli.exit_codes import table
@@ -233,6 +234,18 @@ class _Command(TyperCommand):
 
 
 class _Group(TyperGroup):
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """The command that the arguments name. Raises what typer raises; for a command of another tool, with
+        what does its work here.
+        """
+        if args and args[0] not in self.commands and self.name == "flareiac":
+            # Imported here: only a mistake needs it.
+            from flareiac.cli.other_tools import SUBSTITUTES
+
+            if instead := SUBSTITUTES.get(args[0]):
+                raise TyperException(f'There is no command "{args[0]}". {instead}')
+        return super().resolve_command(ctx, args)
+
     def get_help(self, ctx: Any) -> str:
         """Its help, with options as the documentation writes them."""
         return _with_one_dash(super().get_help, ctx)
