@@ -2,24 +2,41 @@
 and their pages.
 """
 
+import difflib
 import re
-from collections.abc import Iterator, Mapping
-from importlib.resources import files
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from flareiac.app.codes import code_page, known_codes
 from flareiac.app.discovery import installed
+from flareiac.app.page_search import about, pages
+from flareiac.config.blocks import instead_of
 from flareiac.config.entries import Entry, Page
 from flareiac.kernel import codes
-from flareiac.kernel.diagnostics import Failure, did_you_mean, error
+from flareiac.kernel.diagnostics import Failure, error
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.lang.functions import functions
 from flareiac.sdk.documents import Documented
-from flareiac.sdk.schema import Block
+from flareiac.sdk.resource_type import ResourceType
+from flareiac.sdk.schema import Attribute, Block, NestedBlock
 
 _HEADING: Final = re.compile(r"^## `(\w+)`\s*$", re.MULTILINE)
 """A section of a page about one word, which ``explain`` finds by that word."""
 _CODES: Final = "Codes of errors and warnings"
+_ALIKE: Final = 0.75
+"""How much a name must be like what was asked for, to be offered instead."""
+_CLOSE: Final = 0.8
+"""The same, where pages have the word, so that it is less likely a slip."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explained:
+    """The entry of a name as it is listed, and other names that may be meant."""
+
+    name: str
+    entry: Entry
+    also: tuple[str, ...] = ()
 
 
 def everything() -> Mapping[str, Entry]:
@@ -32,25 +49,75 @@ def everything() -> Mapping[str, Entry]:
     return found
 
 
-def explain(name: str) -> tuple[str, Entry]:
-    """The entry of a name, and the name as it is listed. Raises ``Failure`` when there is none."""
+def explain(name: str) -> Explained:
+    """The entry of a name. Raises ``Failure`` when there is none and no page has the word."""
     known = everything()
     wanted = _without_labels(name)
+    inside = _named_inside(known, wanted)
     for candidate in (wanted, wanted.lower(), wanted.upper(), f"data.{wanted}"):
         if candidate in known:
-            return candidate, known[candidate]
+            entry = known[candidate]
+            also = (
+                () if isinstance(entry, ResourceType) else tuple(item for item in inside if item != candidate)
+            )
+            return Explained(name=candidate, entry=entry, also=also)
     family = next(
         (item for item in known if item.endswith("*") and wanted.startswith(item.removesuffix("*"))), None
     )
     if family is not None:
-        return family, known[family]
+        return Explained(name=family, entry=known[family])
+    if len(inside) == 1:
+        return Explained(name=inside[0], entry=known[inside[0]])
+    if inside:
+        return Explained(name=wanted, entry=_several(wanted, inside))
     if (retired := code_page(wanted)) is not None:
-        return wanted.upper(), Page(title=wanted.upper(), text=retired, kind="code")
-    why = (
-        f'There is none of "{name}". flareiac explain lists what can be '
-        f"explained.{did_you_mean(wanted, known)}"
-    )
+        return Explained(name=wanted.upper(), entry=Page(title=wanted.upper(), text=retired, kind="code"))
+    if (instead := instead_of(wanted)) is not None:
+        return Explained(
+            name=wanted, entry=Page(title=wanted, text=f"There is no block `{wanted}`. {instead}\n")
+        )
+    near = _nearest(wanted, known)
+    if (page := about(wanted)) is not None:
+        return Explained(
+            name=wanted, entry=page, also=near if near and _alike(wanted, near[0]) >= _CLOSE else ()
+        )
+    meant = f' Did you mean "{near[0]}"?' if near else ""
+    why = f'Nothing is called "{name}". flareiac explain lists what can be explained.{meant}'
     raise Failure(error(codes.NO_EXPLANATION, why))
+
+
+def _alike(one: str, other: str) -> float:
+    return difflib.SequenceMatcher(a=one, b=other).ratio()
+
+
+def _named_inside(known: Mapping[str, Entry], wanted: str) -> tuple[str, ...]:
+    """The attributes and blocks of this name, wherever they stand: ``renamed`` is ``table.renamed``."""
+    end = f".{wanted.lower()}"
+    return tuple(
+        name
+        for name, entry in known.items()
+        if name.lower().endswith(end) and isinstance(entry, Attribute | NestedBlock)
+    )
+
+
+def _several(wanted: str, names: Sequence[str]) -> Page:
+    listed = "".join(f"- `{name}`\n" for name in names)
+    text = (
+        f"`{wanted}` stands in several blocks:\n\n{listed}\nFor one of them: `flareiac explain {names[0]}`.\n"
+    )
+    return Page(title=wanted, text=text)
+
+
+def _nearest(wanted: str, known: Mapping[str, Entry]) -> tuple[str, ...]:
+    """The name that is spelled most like this one, at most one; what stands inside blocks goes by its last
+    word, too.
+    """
+    names = {
+        name.rpartition(".")[2]: None
+        for name, entry in known.items()
+        if isinstance(entry, Attribute | NestedBlock)
+    }
+    return tuple(difflib.get_close_matches(wanted, [*names, *known], n=1, cutoff=_ALIKE))
 
 
 def _without_labels(name: str) -> str:
@@ -70,11 +137,7 @@ def _functions() -> Iterator[tuple[str, Entry]]:
 
 
 def _pages() -> Iterator[tuple[str, Entry]]:
-    for file in sorted(files("flareiac").joinpath("docs").iterdir(), key=lambda item: item.name):
-        name, dot, suffix = file.name.partition(".")
-        if f"{dot}{suffix}" != ".md":
-            continue
-        text = file.read_text(encoding="utf-8")
+    for name, text in pages():
         yield from _sections(text)
         yield name, Page(title=text.partition("\n")[0].lstrip("# "), text=text)
 

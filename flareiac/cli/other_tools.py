@@ -19,7 +19,7 @@ _NO_LOGIN: Final = (
 
 SUBSTITUTES: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "fmt": "FlareIaC has no formatter yet. terraform fmt - formats HCL that it reads from standard input.",
+        "fmt": "FlareIaC has no formatter yet. terraform fmt - formats HCL from standard input.",
         "console": "The value of an expression: write an output block, and flareiac plan shows what it would "
         "be.",
         "graph": "flareiac plan -show-steps lists the operations, with what each one waits for.",

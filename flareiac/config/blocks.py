@@ -13,18 +13,43 @@ from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.sources import Span
 from flareiac.lang.syntax import AttributeNode, BlockNode, Body
 
+_CODE = 'A step with python = "module:function" runs your own code (flareiac explain job.step.python).'
 _LATER = {
     "module": "Modules are not supported yet. for_each repeats a block; environments share files "
-    "(flareiac explain start).",
+    "(flareiac explain environments).",
     "moved": "moved blocks are not supported yet. Run: flareiac state mv OLD NEW.",
-    "check": "check blocks are not supported yet. A variable's validation block checks its value.",
+    "check": "check blocks are not supported yet. A variable's validation block checks its value, a "
+    "precondition of an output or of a lifecycle block checks others.",
 }
 _OTHERWISE = {
     "provider": "It is not needed: each connection has a block of its own, which holds its settings.",
     "terraform": "The settings of a project stand in a flareiac block: required_version, backend.",
+    "backend": "It stands inside of the flareiac block: flareiac { backend ... }.",
     "resource": 'A resource is a block of its own type: TYPE "NAME" { ... }, without the word resource.',
+    "local": "Several values stand in one locals block: locals { name = value }; local.name reads one.",
+    "var": 'A variable is declared with variable "NAME" { ... }; var.NAME reads it.',
+    "udf": _CODE,
+    "function": _CODE,
+    "sink": "What a job writes to stands in its output blocks (flareiac explain job.output).",
+    "source": "What a job reads is a stream block, or a table (flareiac explain stream).",
+    "view": "A query that a job computes is one of its step blocks (flareiac explain job.step).",
+    "query": "A query that a job runs is one of its step blocks (flareiac explain job.step).",
+    "pipeline": "A job block holds inputs, steps and outputs (flareiac explain job).",
+    "database": "It is called namespace here (flareiac explain namespace).",
+    "schema": "It is called namespace here; the columns of a table are its column blocks.",
+    "schedule": "cron or a timer of systemd runs flareiac start or apply (flareiac explain service).",
+    "trigger": "When a batch starts is the attribute trigger of a job (flareiac explain job.trigger).",
+    "cluster": "Spark's cluster is an engine block, Kafka's a kafka block.",
+    "test": "flareiac validate checks the files; apply has Spark check the SQL before it changes anything.",
 }
 """Blocks that other tools have and this one has not, with the place of what they would say."""
+
+
+def instead_of(block_type: str) -> str | None:
+    """What stands for a block type that other tools have and this one has not, in one or two sentences."""
+    return _LATER.get(block_type) or _OTHERWISE.get(block_type)
+
+
 _Item = TypeVar("_Item", AttributeNode, BlockNode)
 _PLAIN = ("flareiac", "variable", "locals", "output", "import", "removed", "data")
 

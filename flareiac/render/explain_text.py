@@ -1,7 +1,7 @@
 """Explanations as Markdown and as JSON, and the list of what can be explained. Pure."""
 
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Final
 
@@ -16,8 +16,13 @@ from flareiac.sdk.schema import Attribute, NestedBlock
 _VERSION: Final = "1.0"
 
 
-def explain_text(name: str, entry: Entry) -> str:
-    """One explanation as Markdown."""
+def explain_text(name: str, entry: Entry, also: Sequence[str] = ()) -> str:
+    """One explanation as Markdown. ``also``: names that may be meant as well."""
+    others = ", ".join(f"`{other}`" for other in also)
+    return _text(name, entry).rstrip("\n") + (f"\n\nSee also: {others}.\n" if others else "\n")
+
+
+def _text(name: str, entry: Entry) -> str:
     match entry:
         case ResourceType():
             return block_text(entry)
@@ -34,13 +39,13 @@ def explain_text(name: str, entry: Entry) -> str:
             return entry.text
 
 
-def explain_json(name: str, entry: Entry) -> Attributes:
+def explain_json(name: str, entry: Entry, also: Sequence[str] = ()) -> Attributes:
     """One explanation for programs; ``text`` is Markdown."""
     return {
         "format_version": _VERSION,
         "name": name,
         "kind": kind_of(entry),
-        "text": explain_text(name, entry),
+        "text": explain_text(name, entry, also),
     }
 
 

@@ -14,12 +14,12 @@ from flareiac.sdk.commands import Group
 _NAMED = re.compile(r"(?<!terraform )\bflareiac ([a-z]+)(?: ([a-z]+))?")
 
 
-def test_no_command_that_exists_is_listed_as_one_of_another_tool():
+def test_no_command_that_exists_is_listed_as_one_of_another_tool() -> None:
     assert not SUBSTITUTES.keys() & {*CORE, *provided_commands()}
 
 
 @pytest.mark.parametrize("typed", SUBSTITUTES)
-def test_what_is_named_instead_exists(typed):
+def test_what_is_named_instead_exists(typed: str) -> None:
     known = {**CORE, **provided_commands()}
     for first, second in _NAMED.findall(SUBSTITUTES[typed]):
         assert first in known
@@ -30,6 +30,6 @@ def test_what_is_named_instead_exists(typed):
 @pytest.mark.parametrize(
     "typed", [["fmt"], ["taint", "table.x"], ["help", "plan"], ["force-unlock", "-force", "x"]]
 )
-def test_the_answer_names_it(typed, capsys):
+def test_the_answer_names_it(typed: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(typed) == ExitCode.USAGE
     assert SUBSTITUTES[typed[0]] in capsys.readouterr().err

@@ -4,14 +4,20 @@ from typing import Annotated
 
 import typer
 
-from flareiac.app.explain import everything
+from flareiac.app.explain import Explained, everything
 from flareiac.app.explain import explain as look_up
+from flareiac.app.provided_commands import provided_commands
+from flareiac.cli.command_tree import CORE
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
+from flareiac.cli.other_tools import SUBSTITUTES
+from flareiac.config.blocks import instead_of
+from flareiac.config.entries import Page
 from flareiac.kernel.data import write_json
 from flareiac.render.explain_text import explain_json, explain_text, list_json, list_text
 from flareiac.render.markdown import terminal_text
 from flareiac.sdk.command_options import Json
+from flareiac.sdk.commands import Group
 
 Name = Annotated[
     str | None,
@@ -29,10 +35,28 @@ def explain(invocation: Invocation, name: Name = None, as_json: Json = False) ->
         entries = everything()
         found, text = list_json(entries), list_text(entries)
     else:
-        listed, entry = look_up(name)
-        found, text = explain_json(listed, entry), explain_text(listed, entry)
+        explained = _command(name) or look_up(name)
+        spread = (explained.name, explained.entry, explained.also)
+        found, text = explain_json(*spread), explain_text(*spread)
     if as_json:
         terminal.out(write_json(found, indent=2))
     else:
         terminal.out_as_is(terminal_text(text, width=terminal.width(), colour=terminal.colour()))
     return ExitCode.DONE
+
+
+def _command(name: str) -> Explained | None:
+    """A command that is nothing else beside: blocks are called ``import`` and ``output``, too."""
+    words = name.removeprefix("flareiac ").split()
+    found = {**CORE, **provided_commands()}.get(words[0]) if words else None
+    if isinstance(found, Group) and len(words) > 1:
+        found = found.commands.get(words[1])
+    if found is None and len(words) == 1 and words[0] in SUBSTITUTES and instead_of(words[0]) is None:
+        text = f"There is no command `{words[0]}`. {SUBSTITUTES[words[0]]}\n"
+        return Explained(name=name, entry=Page(title=name, text=text))
+    if found is None or name in everything():
+        return None
+    text = (
+        f"`flareiac {' '.join(words)}`\n\n{found.help}\n\nIts options: `flareiac {' '.join(words)} -help`.\n"
+    )
+    return Explained(name=name, entry=Page(title=name, text=text))
