@@ -18,10 +18,10 @@ from flareiac.app.state_place import (
     wanted_place,
     written_settings,
 )
-from flareiac.config.backend import LOCAL, BackendBlock, takes, value_of_setting
+from flareiac.config.backend import LOCAL, BackendBlock, no_such_setting, value_of_setting
 from flareiac.config.files import read as read_file
 from flareiac.kernel import codes
-from flareiac.kernel.diagnostics import Diagnostics, Failure, did_you_mean, error
+from flareiac.kernel.diagnostics import Diagnostics, Failure, error
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.lang.parse import parse_file
 from flareiac.lang.syntax import Literal
@@ -135,8 +135,7 @@ def _checked(
 ) -> str | bool:
     setting = known.get(name)
     if setting is None:
-        hint = did_you_mean(name, known) or f" {takes(block.kind, tuple(known.values()))}"
-        raise _invalid(f'The backend "{block.kind}" has no setting "{name}".{hint}')
+        raise _invalid(no_such_setting(block.kind, name, tuple(known.values())))
     found = value_of_setting(setting, value)
     if found is None:
         raise _invalid(f"{name} is true or false, and {value!r} is neither.")

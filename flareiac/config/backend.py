@@ -93,8 +93,7 @@ def _setting(
     if setting is None:
         diagnostics.error(
             codes.UNKNOWN_ATTRIBUTE,
-            f'The backend "{kind}" has no setting "{item.name}".'
-            f"{did_you_mean(item.name, known) or f' {takes(kind, tuple(known.values()))}'}",
+            no_such_setting(kind, item.name, tuple(known.values())),
             subject=item.name_span,
         )
         return None
@@ -131,6 +130,15 @@ def is_switch(setting: BackendSetting) -> bool:
 
 def _type(setting: BackendSetting) -> str:
     return "true or false" if is_switch(setting) else 'a text, such as "x"'
+
+
+def no_such_setting(kind: str, name: str, settings: Sequence[BackendSetting]) -> str:
+    """A backend has no setting of this name: what stands for it, what may be meant, or what it takes."""
+    instead = next((item.instead_of[name] for item in settings if name in item.instead_of), "")
+    meant = did_you_mean(name, [item.name for item in settings])
+    return (
+        f'The backend "{kind}" has no setting "{name}". {instead or meant.strip() or takes(kind, settings)}'
+    )
 
 
 def takes(kind: str, settings: Sequence[BackendSetting]) -> str:

@@ -18,8 +18,8 @@ _LATER = {
     "module": "Modules are not supported yet. for_each repeats a block; environments share files "
     "(flareiac explain environments).",
     "moved": "moved blocks are not supported yet. Run: flareiac state mv OLD NEW.",
-    "check": "check blocks are not supported yet. A variable's validation block checks its value, a "
-    "precondition of an output or of a lifecycle block checks others.",
+    "check": "check blocks are not supported yet. A variable's validation block checks its value, the "
+    "precondition of an output checks others.",
 }
 _OTHERWISE = {
     "provider": "It is not needed: each connection has a block of its own, which holds its settings.",
@@ -43,6 +43,8 @@ _OTHERWISE = {
     "test": "flareiac validate checks the files; apply has Spark check the SQL before it changes anything.",
 }
 """Blocks that other tools have and this one has not, with the place of what they would say."""
+
+OTHER_BLOCKS = frozenset({*_LATER, *_OTHERWISE})
 
 
 def instead_of(block_type: str) -> str | None:

@@ -19,6 +19,7 @@ from flareiac.lang.dynamic import expand_dynamic
 from flareiac.lang.evaluate import evaluate
 from flareiac.lang.scope import Scope
 from flareiac.lang.syntax import AttributeNode, BlockNode, Body, Node
+from flareiac.lang.type_hints import hint
 from flareiac.lang.unknown_keys import unknown_keys
 from flareiac.lang.values import Value, contains_sensitive, sensitive_paths, to_data
 from flareiac.sdk.schema import Attribute, Block, NestedBlock, Nesting
@@ -106,14 +107,15 @@ class _Decoder:
         value = evaluate(node.expr, scope, self.diagnostics)
         if len(self.diagnostics) > before and value.is_unknown:
             return UNKNOWN
-        unknown = tuple(unknown_keys(node, value, schema.type, path))
+        unknown = tuple(unknown_keys(node, value, schema, path))
         if unknown:
             self.diagnostics.extend(unknown)
             return UNKNOWN
         try:
             value = convert(value, schema.type)
         except ConversionError as error:
-            self.complain(codes.WRONG_TYPE, f"{path[-1]}: {error}.", node, path)
+            meant = hint(str(path[-1]), value, schema, error.path)
+            self.complain(codes.WRONG_TYPE, f"{path[-1]}: {error}.{meant}", node, path)
             return UNKNOWN
         return self.checked(node, schema, value, path)
 
@@ -147,6 +149,8 @@ class _Decoder:
     def unknown_attribute(self, node: AttributeNode, schema: Block, path: Path, meta: frozenset[str]) -> None:
         if node.name in schema.blocks:
             detail = f'"{node.name}" is a block: write {node.name} {{ ... }} without an equals sign.'
+        elif node.name in schema.instead:
+            detail = f'There is no attribute "{node.name}". {schema.instead[node.name]}'
         else:
             detail = _nothing("attribute", node.name, schema.attributes, meta)
             if schema.blocks:
@@ -178,6 +182,8 @@ class _Decoder:
         if node.type in schema.blocks:
             return True
         detail = _nothing("block", node.type, schema.blocks, meta)
+        if node.type in schema.instead:
+            detail = f'There is no block "{node.type}". {schema.instead[node.type]}'
         if node.type in schema.attributes:
             detail = f'"{node.type}" is an attribute: write {node.type} = ... with an equals sign.'
         place = (*path, node.type)

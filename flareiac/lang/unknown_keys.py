@@ -18,6 +18,7 @@ from flareiac.lang.syntax import (
     TupleConstructor,
 )
 from flareiac.lang.values import Resource, Value, contains_sensitive, object_value
+from flareiac.sdk.schema import Attribute
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,16 +28,20 @@ class _UnknownKey:
     hidden: bool
 
 
-def unknown_keys(node: AttributeNode, value: Value, wanted: Type, path: Path) -> Iterator[Diagnostic]:
+def unknown_keys(node: AttributeNode, value: Value, schema: Attribute, path: Path) -> Iterator[Diagnostic]:
     """One complaint for each key, at any depth, that the type of the attribute at ``path`` does not have."""
-    for found in _walk(value, wanted, (), hidden=value.sensitive):
+    for found in _walk(value, schema.type, (), hidden=value.sensitive):
         owner = render_path((*path, *found.path[:-1]))
         here = f"Keys here: {', '.join(found.known)}."
         key = str(found.path[-1])
         if found.hidden:
             what, hint = f"{owner} has a key that does not exist.", ""
         else:
-            what, hint = f'There is no key "{key}" in {owner}.', did_you_mean(key, found.known).strip()
+            instead = schema.instead.get(key, "") if len(found.path) == 1 else ""
+            what, hint = (
+                f'There is no key "{key}" in {owner}.',
+                instead or did_you_mean(key, found.known).strip(),
+            )
         yield error(
             codes.UNKNOWN_ATTRIBUTE,
             f"{what} {hint or here}",

@@ -37,6 +37,10 @@ class Attribute:
     since: str = "0.1"
     only_with: tuple[str, ...] = ()
     exact: bool = False
+    instead: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """By a key that readers look for in an object and that it does not have: a sentence that says what to
+    write.
+    """
 
 
 class Nesting(StrEnum):
@@ -61,6 +65,8 @@ class Block:
     attributes: Mapping[str, Attribute] = field(default_factory=dict)
     blocks: Mapping[str, "NestedBlock"] = field(default_factory=dict)
     exactly_one_of: tuple[tuple[str, ...], ...] = ()
+    instead: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """By an attribute or block that readers look for in vain: a sentence that says what to write."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -217,6 +217,8 @@ class BackendSetting:
     description: str
     required: bool = False
     default: str | bool | None = None
+    instead_of: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """By a setting that readers look for and that there is not: a sentence that names what does its work."""
 
 
 class StateBackend(Protocol):

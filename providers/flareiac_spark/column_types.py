@@ -10,6 +10,7 @@ from flareiac.kernel.data import Attributes, Data, Reference
 from flareiac.kernel.diagnostics import did_you_mean
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.references import References
+from flareiac.sdk.type_names import ALIASES, EXAMPLES, advice, continued
 
 _PLAIN: Final = frozenset(
     {
@@ -27,14 +28,6 @@ _PLAIN: Final = frozenset(
         "binary",
     }
 )
-_ALIASES: Final = {
-    "bigint": "long",
-    "integer": "int",
-    "bool": "boolean",
-    "timestamp_ltz": "timestamptz",
-    "array": "list",
-    "real": "float",
-}
 _TOKEN: Final = re.compile(
     r"\s*(?:(?P<name>[A-Za-z_][A-Za-z0-9_]*|`[^`]+`)|(?P<number>\d+)|(?P<mark>[<>(),:]))"
 )
@@ -68,8 +61,9 @@ def normal_type(text: str) -> tuple[str, bool]:
     tokens = _Tokens(text)
     kind = _type(tokens)
     required = _not_null(tokens)
-    if tokens.peek() is not None:
-        raise NotAType(f"{text!r} goes on after the type: {tokens.peek()!r}.")
+    if (rest := tokens.peek()) is not None:
+        why = continued(kind, rest) or f'Nothing may stand after "{kind}".'
+        raise NotAType(f'"{text}" is not a type. {why}')
     return kind, required
 
 
@@ -126,6 +120,12 @@ class _Tokens:
         self._at += 1
         return item
 
+    def open(self, mark: str, name: str) -> None:
+        """Takes the mark that a type of several parts begins with. Raises ``NotAType``, with an example."""
+        if self.peek() != mark:
+            raise NotAType(f'{name} is not the whole type: write, for example, "{EXAMPLES[name]}".')
+        self._at += 1
+
     def expect(self, mark: str) -> None:
         found = self.peek()
         if found != mark:
@@ -148,7 +148,7 @@ def _tokenize(text: str) -> Iterator[str]:
 
 def _type(tokens: _Tokens) -> str:
     word = tokens.take().lower()
-    name = _ALIASES.get(word, word)
+    name = ALIASES.get(word, word)
     match name:
         case "timestamp":
             raise NotAType(
@@ -164,28 +164,29 @@ def _type(tokens: _Tokens) -> str:
         case "decimal":
             return _decimal(tokens)
         case "fixed":
-            tokens.expect("(")
+            tokens.open("(", "fixed")
             length = tokens.take()
             tokens.expect(")")
-            return f"fixed({length})"
+            if not length.isdecimal() or len(length) > 9:
+                raise NotAType(f"fixed takes 1 whole number, as in {EXAMPLES['fixed']}.")
+            return f"fixed({int(length)})"
         case _ if name in _PLAIN:
             return name
         case _:
-            raise NotAType(
-                f"{word!r} is not an Iceberg "
-                f"type.{did_you_mean(word, [*_PLAIN, *_ALIASES, 'struct', 'list', 'map', 'decimal'])}"
-            )
+            known = [*_PLAIN, *ALIASES, *EXAMPLES]
+            meant = f" {instead}" if (instead := advice(word)) else did_you_mean(word, known)
+            raise NotAType(f'There is no type "{word}".{meant}')
 
 
 def _inside(tokens: _Tokens) -> str:
-    tokens.expect("<")
+    tokens.open("<", "list")
     element = _part(tokens)
     tokens.expect(">")
     return element
 
 
 def _map(tokens: _Tokens) -> str:
-    tokens.expect("<")
+    tokens.open("<", "map")
     key = _type(tokens)
     tokens.expect(",")
     value = _part(tokens)
@@ -194,7 +195,7 @@ def _map(tokens: _Tokens) -> str:
 
 
 def _struct(tokens: _Tokens) -> str:
-    tokens.expect("<")
+    tokens.open("<", "struct")
     fields = [_field(tokens)]
     while tokens.peek() == ",":
         tokens.take()
@@ -225,11 +226,10 @@ def _not_null(tokens: _Tokens) -> bool:
 
 
 def _decimal(tokens: _Tokens) -> str:
-    tokens.expect("(")
-    precision = tokens.take()
-    tokens.expect(",")
-    scale = tokens.take()
-    tokens.expect(")")
+    tokens.open("(", "decimal")
+    precision, comma, scale, end = (tokens.take() if tokens.peek() else "" for _ in range(4))
+    if (comma, end) != (",", ")"):
+        raise NotAType(f"decimal takes 2 whole numbers, as in {EXAMPLES['decimal']}.")
     short = all(part.isdecimal() and len(part) < 10 for part in (precision, scale))
     if not (short and 0 < int(precision) <= 38 and int(scale) <= int(precision)):
         raise NotAType(

@@ -24,8 +24,24 @@ class PostgresqlBackend(LogBackend):
                 "postgresql://USER@HOST/DATABASE, or what libpq takes; without a password (PGPASSWORD or the "
                 "password file has it). What is left out, libpq's variables say."
             ),
+            instead_of={
+                **dict.fromkeys(
+                    ("password", "credential", "credentials", "secret"),
+                    "Set PGPASSWORD or use a password file (~/.pgpass): a backend block holds no secrets.",
+                ),
+                **dict.fromkeys(
+                    ("conn_str", "uri", "url", "host", "port", "user", "username", "dbname", "database"),
+                    'It belongs in connection = "postgresql://USER@HOST:PORT/DATABASE".',
+                ),
+                "sslmode": 'It belongs in connection = "postgresql://USER@HOST/DATABASE?sslmode=...".',
+            },
         ),
-        BackendSetting(name="schema", description="The schema of the tables.", default="flareiac"),
+        BackendSetting(
+            name="schema",
+            description="The schema of the tables.",
+            default="flareiac",
+            instead_of={"schema_name": "It is called schema here."},
+        ),
     )
 
     def location(self, settings: Attributes, *, environment: Mapping[str, str]) -> str:

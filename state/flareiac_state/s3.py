@@ -22,17 +22,44 @@ class S3Backend(LogBackend):
     name = "s3"
     settings: tuple[BackendSetting, ...] = (
         BackendSetting(name="bucket", description="The bucket. It must exist.", required=True),
-        BackendSetting(name="prefix", description="What the keys begin with.", default="flareiac"),
+        BackendSetting(
+            name="prefix",
+            description="What the keys begin with.",
+            default="flareiac",
+            instead_of={
+                **dict.fromkeys(
+                    ("key", "path", "workspace_key_prefix"),
+                    "prefix is what all keys of the state begin with; workspaces are kept apart below it.",
+                ),
+                **dict.fromkeys(
+                    ("dynamodb_table", "use_lockfile", "lock_table"),
+                    "It is not needed: the lock is an object of the bucket.",
+                ),
+                **dict.fromkeys(
+                    ("access_key", "access_key_id", "secret_key", "secret_access_key", "token", "password"),
+                    "A backend block holds no secrets: they come from the environment, such as "
+                    "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or from a profile.",
+                ),
+            },
+        ),
         BackendSetting(name="region", description="The bucket's region. Default: AWS_REGION or the profile."),
-        BackendSetting(name="endpoint", description="The address of a compatible server."),
+        BackendSetting(
+            name="endpoint",
+            description="The address of a compatible server.",
+            instead_of={"endpoints": "It is one address: endpoint."},
+        ),
         BackendSetting(name="profile", description="The profile of the AWS configuration to use."),
         BackendSetting(
             name="server_side_encryption",
             description="AES256, aws:kms or aws:kms:dsse, sent with each write.",
+            instead_of={"encrypt": 'Write server_side_encryption = "AES256", or "aws:kms" with kms_key_id.'},
         ),
         BackendSetting(name="kms_key_id", description="The key of aws:kms or aws:kms:dsse."),
         BackendSetting(
-            name="path_style", description="Put the bucket in the path, not in the host name.", default=False
+            name="path_style",
+            description="Put the bucket in the path, not in the host name.",
+            default=False,
+            instead_of=dict.fromkeys(("use_path_style", "force_path_style"), "It is called path_style here."),
         ),
     )
 

@@ -7,7 +7,7 @@ import pytest
 from flareiac.kernel.data import UNKNOWN, Reference
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.sources import Source
-from flareiac.kernel.types import NUMBER, STRING, ListType, MapType, RefType
+from flareiac.kernel.types import BOOL, NUMBER, STRING, ListType, MapType, ObjectType, RefType
 from flareiac.lang.decode import DecodedBody, decode_body
 from flareiac.lang.functions import functions
 from flareiac.lang.parse import parse_file
@@ -25,7 +25,19 @@ SCHEMA = Block(
         "sort": Attribute(type=ListType(STRING), description="Order."),
         "sql": Attribute(type=STRING, description="A query."),
         "file": Attribute(type=STRING, description="A file."),
+        "when": Attribute(
+            type=ObjectType(
+                {"every": STRING, "once": BOOL, "most": NUMBER}, frozenset({"every", "once", "most"})
+            ),
+            description='When it runs: { every = "10s" }. Later more.',
+            instead={"cron": "Use cron."},
+        ),
+        "keys": Attribute(
+            type=ObjectType({"on": ListType(STRING), "by": STRING}, frozenset({"by"})),
+            description="Keys: { on }.",
+        ),
     },
+    instead={"schedule": "Write when."},
     blocks={
         "column": NestedBlock(
             nesting=Nesting.MAP,
@@ -42,6 +54,8 @@ SCHEMA = Block(
     },
     exactly_one_of=(("sql", "file"),),
 )
+OK = 'name = "o"\nsql = ""\n'
+"""What a body must have."""
 ROOTS = {
     "catalog": lazy_object({"lake": resource_value("catalog.lake", "catalog", {})}, "catalog"),
     "table": lazy_object({"t": resource_value("table.t", "table", {})}, "table"),
@@ -93,6 +107,8 @@ def test_data_and_spans() -> None:
         "column": {"ts": {"type": "timestamp"}},
         "stage": [{"sql": "a"}, {"sql": "b"}],
         "trigger": {"every": "10s"},
+        "when": None,
+        "keys": None,
     }
     assert found.spans["column", "ts", "type"].start.line == 7
     assert found.spans["stage", 1, "sql"].start.line == 9
@@ -135,6 +151,21 @@ def test_unknown_and_sensitive() -> None:
         ('name = "o"', "FIL210", "exactly one"),
         ('name = "o"\nsql = ""\nfile = ""', "FIL210", "exactly one"),
         ('name = "o"\nsql = ""\ncatalog = table.t', "FIL203", "table.t is a table"),
+        (f'{OK}catalog = "lake"', "FIL203", "not a string. Write catalog.lake."),
+        (f'{OK}catalog = "catalog.lake"', "FIL203", "Write it without quotes: catalog.lake."),
+        (f'{OK}catalog = "a b"', "FIL203", "such as catalog.NAME."),
+        (f"{OK}catalog = catalog", "FIL203", "such as catalog.NAME."),
+        (f'{OK}when = "10s"', "FIL203", 'Write when = { every = "10s" }.'),
+        (f'{OK}when = "once"', "FIL203", "Write when = { once = true }."),
+        (f"{OK}when = 10", "FIL203", 'a number. When it runs: { every = "10s" }.'),
+        (f"{OK}when = var.secret", "FIL203", "not shown."),
+        (f'{OK}when = {{ cron = "* *" }}', "FIL201", "Use cron."),
+        (f'{OK}schedule = "x"', "FIL201", "Write when."),
+        (f'{OK}keys = "id"', "FIL203", 'Write keys = { on = ["id"] }.'),
+        (f'{OK}keys = ["id"]', "FIL203", 'Write keys = { on = ["id"] }.'),
+        (f'{OK}keys = {{ on = "id" }}', "FIL203", 'Write on = ["id"].'),
+        (f"{OK}keys = {{}}", "FIL203", '"on" is required. Keys: { on }.'),
+        (f'{OK}sort = "id"', "FIL203", 'Write sort = ["id"].'),
     ],
 )
 def test_complaints(text: str, code: str, part: str) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from flareiac.app.state_backends import BACKEND_KINDS
-from flareiac.config.backend import LOCAL, is_switch, takes, value_of_setting
+from flareiac.config.backend import LOCAL, is_switch, no_such_setting, value_of_setting
 from flareiac.kernel import codes
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
@@ -88,8 +88,7 @@ def _config(kind: str, given: Mapping[str, Data], diagnostics: Diagnostics) -> A
         return {}
     known = {item.name: item for item in settings}
     for name in sorted(given.keys() - known.keys()):
-        hint = did_you_mean(name, known) or f" {takes(kind, settings)}"
-        why = f'The backend "{kind}" has no setting "{name}".{hint}'
+        why = no_such_setting(kind, name, settings)
         diagnostics.error(codes.UNKNOWN_BACKEND_SETTING, why, attribute=("config", name))
     return {name: _setting(kind, item, given.get(name), diagnostics) for name, item in known.items()}
 

@@ -6,21 +6,9 @@ import re
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
+from flareiac.kernel.diagnostics import did_you_mean
 from flareiac.kernel.lazy_dataclass import dataclass
-
-ALIASES: Final = {
-    "bigint": "long",
-    "integer": "int",
-    "bool": "boolean",
-    "varchar": "string",
-    "text": "string",
-    "timestamp_ltz": "timestamptz",
-    "numeric": "decimal",
-    "dec": "decimal",
-    "real": "float",
-    "array": "list",
-}
-"""Other engines' names that can mean only one Iceberg type."""
+from flareiac.sdk.type_names import ALIASES, EXAMPLES, advice, continued
 
 PLAIN: Final = frozenset(
     {
@@ -144,7 +132,7 @@ def parse(text: str) -> tuple[ColumnType, bool]:
     """A type, and whether the text says ``not null``. Raises ``TypeTextError``."""
     reader = _Reader(text)
     kind, required = reader.part(0)
-    reader.end()
+    reader.end(kind)
     return kind, required
 
 
@@ -186,14 +174,22 @@ class _Reader:
     def take(self, wanted: str | None = None) -> str:
         token = self.peek()
         if wanted is not None and token != wanted:
-            found = f"{token!r}" if token else "the end"
-            raise TypeTextError(f"{self.text!r} is not a type: {wanted!r} is expected where {found} is.")
+            found = f'"{token}"' if token else "the end"
+            raise TypeTextError(f'"{self.text}" is not a type: "{wanted}" is expected where {found} is.')
         self.at += 1
         return token
 
-    def end(self) -> None:
-        if self.peek():
-            raise TypeTextError(f"{self.text!r} is not a type: nothing may follow before {self.peek()!r}.")
+    def opening(self, mark: str, name: str) -> None:
+        """Takes the mark that a type of several parts begins with. Raises ``TypeTextError``."""
+        if self.peek() != mark:
+            raise TypeTextError(f'{name} is not the whole type: write, for example, "{EXAMPLES[name]}".')
+        self.take()
+
+    def end(self, kind: ColumnType) -> None:
+        if rest := self.peek():
+            name = render(kind)
+            why = continued(name, rest) or f'Nothing may stand after "{name}".'
+            raise TypeTextError(f'"{self.text}" is not a type. {why}')
 
     def part(self, depth: int) -> tuple[ColumnType, bool]:
         kind = self.kind(depth)
@@ -215,7 +211,7 @@ class _Reader:
             "map": self.map,
         }
         if name in inner:
-            self.take("<")
+            self.opening("<", name)
             kind = inner[name](depth + 1)
             self.take(">")
             return kind
@@ -238,18 +234,18 @@ class _Reader:
         raise TypeTextError(self.unknown(name))
 
     def numbers(self, name: str, count: int) -> tuple[int, ...]:
-        self.take("(")
+        self.opening("(", name)
+        wanted = f"{name} takes {count} whole number{'s' if count > 1 else ''}, as in {EXAMPLES[name]}."
         found: list[int] = []
         for index in range(count):
-            if index:
-                self.take(",")
+            if index and self.take() != ",":
+                raise TypeTextError(wanted)
             token = self.take()
             if not token.isdigit() or len(token) > 9:
-                raise TypeTextError(
-                    f"{name} takes {count} whole number{'s' if count > 1 else ''}, as in {_EXAMPLES[name]}."
-                )
+                raise TypeTextError(wanted)
             found.append(int(token))
-        self.take(")")
+        if self.take() != ")":
+            raise TypeTextError(wanted)
         return tuple(found)
 
     def unknown(self, name: str) -> str:
@@ -262,9 +258,12 @@ class _Reader:
             return f'The type "{name}" is of format version 3, and Spark or FlareIaC cannot write it yet.'
         if not name:
             return f"{self.text!r} is not a type: it ends too early."
+        if (instead := advice(name)) is not None:
+            return f'There is no type "{name}". {instead}'
         known = ", ".join(sorted(PLAIN))
+        meant = did_you_mean(name, [*PLAIN, *ALIASES])
         return (
-            f'There is no type "{name}". The types are {known}, decimal(p,s), fixed(n), struct<...>, '
+            f'There is no type "{name}".{meant} The types are {known}, decimal(p,s), fixed(n), struct<...>, '
             "list<...> and map<...>."
         )
 
@@ -308,6 +307,3 @@ def _alike(left: str, right: str) -> str:
         f'The struct has the fields "{left}" and "{right}", which differ in case only. Spark does not '
         "tell them apart."
     )
-
-
-_EXAMPLES: Final = {"decimal": "decimal(12,2)", "fixed": "fixed(16)"}

@@ -204,4 +204,15 @@ SCHEMA: Final = Block(
         "reader": NestedBlock(nesting=Nesting.MAP, block=READER, any_label=True),
         **MAINTENANCE,
     },
+    instead={
+        **dict.fromkeys(
+            ("schema", "columns"), 'Columns are blocks: column "NAME" { type = "long" }, one for each.'
+        ),
+        "database": "It is called namespace here.",
+        "ttl": "A retention block deletes old rows (flareiac explain table.retention).",
+        **dict.fromkeys(
+            ("partitioned_by", "partition", "partitions", "partitioning"),
+            'It is called partition_by: partition_by = [day("ts")].',
+        ),
+    },
 )

@@ -244,6 +244,12 @@ _RESTART: Final = ObjectType(
 )
 _STABILITY: Final = ObjectType({"within": STRING, "on_failure": STRING}, frozenset({"within", "on_failure"}))
 
+SCHEDULES: Final = dict.fromkeys(
+    ("schedule", "cron", "crontab"),
+    "cron or a timer of systemd runs flareiac start or apply (flareiac explain service).",
+)
+"""Words for a time table, which a job does not have."""
+
 SCHEMA: Final = Block(
     description="A streaming or batch query: inputs, steps, outputs.",
     attributes={
@@ -270,6 +276,7 @@ SCHEMA: Final = Block(
             "once = true }. "
             "Default: as soon as the last one has ended.",
             effect="restart",
+            instead=SCHEDULES | {"interval": "It is called processing_time here."},
         ),
         "conf": Attribute(
             type=SETTINGS, description="Spark settings of the session of this job.", effect="restart"
@@ -357,5 +364,17 @@ SCHEMA: Final = Block(
         "input": NestedBlock(nesting=Nesting.MAP, block=INPUT, required=True),
         "step": NestedBlock(nesting=Nesting.MAP, block=STEP),
         "output": NestedBlock(nesting=Nesting.MAP, block=OUTPUT, required=True),
+    },
+    instead=SCHEDULES
+    | {
+        "sql": 'A query stands in a step block: step "NAME" { sql = "..." }.',
+        "source": 'What a job reads stands in input blocks: input "NAME" { stream = stream.NAME }.',
+        "sink": 'What a job writes to stands in output blocks: output "NAME" { table = table.NAME }.',
+        "target": 'What a job writes to stands in output blocks: output "NAME" { table = table.NAME }.',
+        "merge": "merge is an attribute of an output block.",
+        "watermark": "watermark is an attribute of a stream or of a step.",
+        "checkpoint_location": "A checkpoint is a block of its own: checkpoint = checkpoint.NAME.",
+        "enabled": "stopped = true keeps a job stopped.",
+        "paused": "stopped = true keeps a job stopped.",
     },
 )

@@ -44,4 +44,14 @@ BLOCK: Final = Block(
             effect="restart, or a new generation where a checkpoint holds state",
         ),
     },
+    instead={
+        **dict.fromkeys(
+            ("schema", "columns", "column"),
+            'Columns stand in the stream block: column "NAME" { type = "long" }.',
+        ),
+        **dict.fromkeys(
+            ("header", "delimiter", "sep", "encoding", "multiline", "quote"),
+            'What the reader of the format takes stands in options: options = { header = "true" }.',
+        ),
+    },
 )
