@@ -1,4 +1,4 @@
-"""Commands, blocks and settings of other tools are answered with what does their work here, and that exists."""
+"""Commands, blocks and settings of other tools are answered with what does their work here, which exists."""
 
 import re
 from collections.abc import Iterator, Mapping
