@@ -209,7 +209,7 @@ SCHEMA: Final = Block(
             ("schema", "columns"), 'Columns are blocks: column "NAME" { type = "long" }, one for each.'
         ),
         "database": "It is called namespace here.",
-        "ttl": "A retention block deletes old rows (flareiac explain table.retention).",
+        "ttl": "Old rows are deleted by a task of maintenance (flareiac explain tables).",
         **dict.fromkeys(
             ("partitioned_by", "partition", "partitions", "partitioning"),
             'It is called partition_by: partition_by = [day("ts")].',
