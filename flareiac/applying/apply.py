@@ -335,6 +335,14 @@ def _preflight(
     snapshot = recording.snapshot
     resources = {item.address: item for item in plan.resources}
     found: list[Diagnostic] = []
+    said: list[str] = []
+
+    def note(text: str) -> None:
+        """What holds up the answer, such as the start of an application, once for all that wait for it."""
+        if text not in said:
+            said.append(text)
+            ports.emit(Note(message=f"{text[:1].upper()}{text[1:]}..."))
+
     by_driver: dict[tuple[str, str], list[ChangeRequest]] = {}
     for operation in plan.operations:
         if operation.verb not in CHANGE_VERBS or operation.id in begun:
@@ -347,7 +355,7 @@ def _preflight(
             change_of(resource.proposal, operation.verb, record.recorded() if record else None, {}),
             snapshot.identity,
             ports.cancel,
-            lambda _text: None,
+            note,
         )
         by_driver.setdefault((resource.provider, resource.type), []).append(request)
     for (provider, kind), requests in by_driver.items():

@@ -13,6 +13,7 @@ from flareiac.cli.rich_console import live_view
 from flareiac.cli.terminal import Terminal
 from flareiac.model.events import Completed, Event, Failed, Note, Progressed, Skipped, Started
 from flareiac.model.plan import Plan, Verb
+from flareiac.render.counts import changes_of
 from flareiac.render.progress import ProgressView, Running
 
 _EVERY = 0.125
@@ -27,11 +28,13 @@ class LiveOutput(TextOutput):
         self._lock = threading.Lock()
         self._running: dict[str, Running] = {}
         self._ended: set[str] = set()
-        self._total, self._since = 0, 0.0
+        self._changes: list[set[str]] = []
+        self._since = 0.0
+        self._note = ""
         self._live: Live | None = None
 
     def begin(self, plan: Plan) -> None:
-        self._total, self._since = len(plan.operations), time.monotonic()
+        self._changes, self._since = list(changes_of(plan.operations).values()), time.monotonic()
         self._live = live_view(self._terminal, self._view, transient=True, every=_EVERY)
         self._live.start()
 
@@ -51,8 +54,9 @@ class LiveOutput(TextOutput):
                 with self._lock:
                     self._running.pop(operation.id, None)
                     self._ended.add(operation.id)
-            case Note():
-                pass
+            case Note(message=message):
+                with self._lock:
+                    self._note = message
         super().event(event)
 
     def close(self) -> None:
@@ -64,8 +68,9 @@ class LiveOutput(TextOutput):
         with self._lock:
             return ProgressView(
                 running=tuple(self._running.values()),
-                ended=len(self._ended),
-                total=self._total,
+                ended=sum(change <= self._ended for change in self._changes),
+                total=len(self._changes),
+                note=self._note,
                 since=self._since,
                 now=time.monotonic(),
             )

@@ -30,7 +30,7 @@ class ProviderCommand:
 
     def out_table(self, table: TextTable) -> None:
         """Prints rows in columns."""
-        self.invocation.terminal.out("\n".join(table_lines(table)))
+        self.invocation.terminal.out("\n".join(table_lines(table, self.invocation.terminal.columns())))
 
     def out_json(self, document: Mapping[str, Data]) -> None:
         """Prints a JSON document."""

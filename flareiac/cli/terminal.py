@@ -52,6 +52,10 @@ class Terminal:
         """Columns of the terminal; 100 where there is none, so that logs read the same everywhere."""
         return shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 100
 
+    def columns(self) -> int | None:
+        """Columns of the terminal; None where there is none, so that a table keeps its lines in a file."""
+        return self.width() if sys.stdout.isatty() else None
+
     def out(self, text: str) -> None:
         """Prints a result. Raises ``Failure`` where there is no room, ``BrokenPipeError`` where its reader is
         gone.

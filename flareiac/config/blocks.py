@@ -24,7 +24,7 @@ _LATER = {
 _OTHERWISE = {
     "provider": "It is not needed: each connection has a block of its own, which holds its settings.",
     "terraform": "The settings of a project stand in a flareiac block: required_version, backend.",
-    "backend": "It stands inside of the flareiac block: flareiac { backend ... }.",
+    "backend": "It stands inside of the flareiac block (flareiac explain state).",
     "resource": 'A resource is a block of its own type: TYPE "NAME" { ... }, without the word resource.',
     "local": "Several values stand in one locals block: locals { name = value }; local.name reads one.",
     "var": 'A variable is declared with variable "NAME" { ... }; var.NAME reads it.',

@@ -21,7 +21,7 @@ from flareiac.model.events import (
 )
 from flareiac.model.plan import Operation, Plan, Verb
 from flareiac.render.control_characters import printable
-from flareiac.render.counts import applied
+from flareiac.render.counts import applied, changes_of
 from flareiac.render.output_text import outputs_text
 from flareiac.render.style import Style, Tone
 
@@ -50,15 +50,16 @@ PATIENCE = 10.0
 """Seconds after which an operation that is still at work is worth a line."""
 
 
-def event_line(event: Event, colour: bool) -> str | None:
+def event_line(event: Event, colour: bool, *, every: bool = False) -> str | None:
     """The line (or lines) for one event; None for what no one needs to read, such as a bare update of the
-    state.
+    state. ``every`` leaves out nothing but phases.
     """
     style = Style(colour)
     name = "" if isinstance(event, Note) else operation_name(event.operation)
     match event:
         case Started(operation=operation):
-            return None if operation.verb is Verb.RECORD else style.strong(f"{name}: {doing(operation)}...")
+            silent = operation.verb in (Verb.RECORD, Verb.STAGE)  # a stage has one line, once it has ended
+            return None if silent and not every else style.strong(f"{name}: {doing(operation)}...")
         # A phase, and no news
         case Progressed(elapsed=elapsed, message=message) if elapsed < PATIENCE and " " not in message:
             return None
@@ -68,7 +69,7 @@ def event_line(event: Event, colour: bool) -> str | None:
                 f"{name}: Still {_DOING[operation.verb].lower()}... [{elapsed_text(elapsed)} elapsed]{detail}"
             )
         case Completed():
-            return _completed(event, style)
+            return None if _is_left_out(event) and not every else _completed(event, style)
         case Failed(operation=operation, diagnostics=diagnostics) if is_cancelled(diagnostics):
             return style.paint(f"{name}: {doing(operation)} cancelled, not confirmed", Tone.CHANGE)
         case Failed(operation=operation, elapsed=elapsed, diagnostics=diagnostics):
@@ -82,10 +83,8 @@ def event_line(event: Event, colour: bool) -> str | None:
             return printable(message)
 
 
-def _completed(event: Completed, style: Style) -> str | None:
+def _completed(event: Completed, style: Style) -> str:
     operation = event.operation
-    if operation.verb is Verb.RECORD and not event.messages:
-        return None
     how = (
         "was completed by the interrupted apply"
         if event.resumed
@@ -93,6 +92,15 @@ def _completed(event: Completed, style: Style) -> str | None:
     )
     lines = [style.strong(f"{operation_name(operation)}: {_done(operation)} {how}")]
     return "\n".join([*lines, *(f"  {printable(message)}" for message in event.messages)])
+
+
+def _is_left_out(event: Completed) -> bool:
+    """Returns True for what only records, and for the stage that starts a resource: the operation after it
+    waits until it runs.
+    """
+    operation = event.operation
+    starts = operation.verb is Verb.STAGE and operation.text == f"start {operation.address}"
+    return (starts or operation.verb is Verb.RECORD) and not event.messages
 
 
 def operation_name(operation: Operation) -> str:
@@ -138,10 +146,15 @@ def apply_summary(
     style = Style(colour)
     found = applied(plan, ended.done)
     if ended.failed or ended.unconfirmed or ended.skipped:
-        cancelled = f"{len(ended.unconfirmed)} cancelled, not confirmed, " if ended.unconfirmed else ""
+        failed, unconfirmed, done = set(ended.failed), set(ended.unconfirmed), set(ended.done)
+        changes = changes_of(plan.operations).values()
+        complete = sum(ids <= done for ids in changes)
+        broken = sum(bool(ids & failed) for ids in changes)
+        open_ = sum(bool(ids & unconfirmed) and not ids & failed for ids in changes)
+        cancelled = f"{open_} cancelled, not confirmed, " if open_ else ""
         line = (
-            f"Apply incomplete: {len(ended.done)} done, {len(ended.failed)} failed, {cancelled}"
-            f"{len(ended.skipped)} skipped."
+            f"Apply incomplete: {complete} done, {broken} failed, {cancelled}"
+            f"{len(changes) - complete - broken - open_} skipped."
         )
         after = "What was done is recorded; the next plan shows what is left."
         return f"\n{style.paint(line, Tone.REMOVE)} {after}\n"

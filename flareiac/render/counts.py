@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac.model.plan import Plan, PlannedResource, Verb
+from flareiac.model.plan import Operation, Plan, PlannedResource, Verb
 from flareiac.sdk.changes import Action
 
 
@@ -45,6 +45,22 @@ def applied(plan: Plan, done: Collection[str]) -> Counts:
     return replace(
         _count(item for item in plan.resources if item.address in touched - wanting), due=maintained
     )
+
+
+def change_of(operation: Operation) -> tuple[str, str] | None:
+    """What people count, of which an operation is a part: a resource, or one of its maintenance tasks. None
+    for what only records.
+    """
+    return None if operation.verb is Verb.RECORD else (operation.address, operation.task)
+
+
+def changes_of(operations: Iterable[Operation]) -> dict[tuple[str, str], set[str]]:
+    """The ids of the operations of each change."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for item in operations:
+        if (key := change_of(item)) is not None:
+            found.setdefault(key, set()).add(item.id)
+    return found
 
 
 def plan_line(found: Counts) -> str:

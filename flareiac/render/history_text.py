@@ -20,8 +20,8 @@ _COLUMNS = (
 )
 
 
-def history_text(current: Snapshot | Damaged, earlier: Sequence[Earlier]) -> str:
-    """A line for each earlier state, newest first."""
+def history_text(current: Snapshot | Damaged, earlier: Sequence[Earlier], *, width: int | None = None) -> str:
+    """A line for each earlier state, newest first. ``width`` is in columns of a terminal."""
     match current:
         case Snapshot(serial=serial, resources=resources):
             now = f"The state has the serial {serial} and {len(resources)} resources."
@@ -30,7 +30,7 @@ def history_text(current: Snapshot | Damaged, earlier: Sequence[Earlier]) -> str
     if not earlier:
         return f"{now} No earlier state is kept.\n"
     rows = tuple(_row(item) for item in earlier)
-    lines = table_lines(TextTable(columns=_COLUMNS, rows=rows))
+    lines = table_lines(TextTable(columns=_COLUMNS, rows=rows), width)
     return "\n".join([f"{now} Kept before it:", "", *lines, *_encrypted(earlier)]) + "\n"
 
 

@@ -14,6 +14,7 @@ from flareiac.render.redaction import REDACTED
 from flareiac.render.resource_text import Detail, RenderOptions, blocked_entry, entries, wrapped
 from flareiac.render.style import Style, Tone
 from flareiac.render.summary_text import sentence
+from flareiac.render.table_text import NARROW
 from flareiac.render.value_text import inline
 from flareiac.sdk.changes import Action, Effect
 from flareiac.sdk.resource_type import ResourceType
@@ -142,14 +143,15 @@ def _operations(operations: Sequence[Operation], look: RenderOptions) -> str:
     numbers = {item.id: number for number, item in enumerate(operations, start=1)}
     digits = len(str(len(operations)))
     for item in operations:
-        lines.append(f"  {numbers[item.id]:>{digits}}. {_operation_text(item)}")
+        indent = " " * (digits + 4)
+        lines.append(wrapped(_operation_text(item), look.width, f"  {numbers[item.id]:>{digits}}. ", indent))
         for edge in item.edges:
             text = (
                 f"after {numbers[edge.after]}: {edge.reason} ({edge.kind.value})"
                 if edge.after in numbers
                 else edge.reason
             )
-            lines.append(" " * (digits + 4) + look.style.quiet(text))
+            lines.append(look.style.quiet(wrapped(text, look.width, indent, f"{indent}  ")))
     return "\n".join(lines)
 
 
@@ -196,17 +198,24 @@ def _due_alone(due: int) -> str:
 
 def _last_line(plan: Plan, look: RenderOptions) -> str:
     partial = "\nThis plan is partial: targets or exclusions left resources out." if plan.targeted else ""
+    last = _conclusion(plan)
+    # Tools look for this line, and read it from pipes: only a narrow terminal breaks it, between words.
+    return look.style.strong(wrapped(last, look.width, "", "  ") if look.width < NARROW else last) + partial
+
+
+def _conclusion(plan: Plan) -> str:
+    """What the plan comes to, in one line."""
     if plan.errored:
-        return look.style.strong("Planning failed: this plan has errors and cannot be applied.") + partial
+        return "Planning failed: this plan has errors and cannot be applied."
     found = counts(plan)
     nothing = not plan.changes and not plan.output_changes and not found.blocked
     if not nothing:
-        return look.style.strong(plan_line(found)) + partial
+        return plan_line(found)
     due = f" Due: {found.due}." if found.due else ""
     if plan.unknown:
-        return look.style.strong(_not_known(plan.unknown, due)) + partial
+        return _not_known(plan.unknown, due)
     if plan.destroy:
-        return look.style.strong("No changes. Nothing is recorded, so there is nothing to destroy.") + partial
+        return "No changes. Nothing is recorded, so there is nothing to destroy."
     if plan.maintenance_only:
-        return look.style.strong(_due_alone(found.due)) + partial
-    return look.style.strong(f"No changes. What is there matches the configuration.{due}") + partial
+        return _due_alone(found.due)
+    return f"No changes. What is there matches the configuration.{due}"

@@ -25,13 +25,16 @@ class Running:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgressView:
-    """One line an operation, the longest in progress first, then how far the apply is."""
+    """One line an operation, the longest in progress first, then how far the apply is: ``ended`` of ``total``
+    changes, as the plan counts them. ``note``: what the apply as a whole is doing before its first operation.
+    """
 
     running: Sequence[Running]
     ended: int
     total: int
     since: float
     now: float
+    note: str = ""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         # Lines are kept free: a view as high as the terminal would scroll, and could not be drawn over.
@@ -59,6 +62,6 @@ class ProgressView:
     def _footer(self, hidden: int) -> str:
         more = f" ({hidden} of them not shown)" if hidden > 0 else ""
         running = f"{len(self.running)} in progress{more}"
-        return (
-            f"{self.ended} of {self.total} operations done, {running}, {elapsed_text(self.now - self.since)}"
-        )
+        if self.note and not self.running and not self.ended:
+            running = printable(self.note[:1].lower() + self.note[1:]).rstrip(".")
+        return f"{self.ended} of {self.total} changes done, {running}, {elapsed_text(self.now - self.since)}"

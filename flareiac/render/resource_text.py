@@ -75,13 +75,19 @@ def entries(resources: Sequence[PlannedResource], look: RenderOptions) -> list[l
 
 def blocked_entry(resource: PlannedResource, look: RenderOptions) -> list[str]:
     """Why a resource cannot be applied as written, each way out to paste, and what it was about to become."""
-    lines = [f"  {look.style.strong(f'# {printable(resource.address)} is blocked')}"]
+    lines = [_titled(f"# {printable(resource.address)} is blocked", look)]
     for blocker in resource.proposal.blockers:
         lines.extend(_blocker_lines(blocker, look))
     if resource.proposal.changes:
         alone = _Group(alike=[resource], inside=_block_body(resource, look))
         lines.extend(["", *_attribute_block(alone, look)])
     return lines
+
+
+def _titled(title: str, look: RenderOptions) -> str:
+    """A headline in bold letters, line by line where it is broken."""
+    lines = wrapped(title, look.width - 2, "", "#   ").split("\n")
+    return "\n".join(f"  {look.style.strong(line)}" for line in lines)
 
 
 def headline(resource: PlannedResource) -> str:
@@ -110,7 +116,7 @@ def headline(resource: PlannedResource) -> str:
 
 def _entry(group: _Group, look: RenderOptions) -> list[str]:
     first = group.alike[0]
-    lines = [f"  {look.style.strong(f'# {headline(item)}')}" for item in group.alike]
+    lines = [_titled(f"# {headline(item)}", look) for item in group.alike]
     if first.action is Action.ADOPT and len(group.alike) == 1 and first.import_id:
         lines.append(f"  # (imported from {quoted(first.import_id)})")
     shown_below = set() if look.detail == "summary" else {step.why for step in first.proposal.steps}
@@ -232,7 +238,9 @@ def _step_lines(steps: Sequence[Step], look: RenderOptions) -> list[str]:
 
 def _blocker_lines(blocker: Blocker, look: RenderOptions) -> list[str]:
     sign = look.style.paint("!", Tone.BLOCKED)
-    lines = [f"  {sign} {look.style.strong(printable(blocker.summary))} [{blocker.code}]"]
+    title = wrapped(f"{printable(blocker.summary)} [{blocker.code}]", look.width - 4, "", "    ")
+    title = title.replace(printable(blocker.summary), look.style.strong(printable(blocker.summary)), 1)
+    lines = [f"  {sign} {title}"]
     lines.append(wrapped(printable(blocker.why), look.width, "    ", "    "))
     if blocker.ways_out:
         lines.extend(["", "    Ways out:" if len(blocker.ways_out) > 1 else "    Way out:"])

@@ -5,20 +5,25 @@ from collections.abc import Mapping
 from flareiac.kernel.data import Json
 from flareiac.render.control_characters import printable
 from flareiac.render.json_values import plain_object
-from flareiac.render.table_text import table_lines
+from flareiac.render.table_text import table_lines, within
 from flareiac.sdk.statistics import Statistics, StatisticsSheet
 from flareiac.sdk.text_table import Column, TextTable
 
 
-def statistics_text(sheet: StatisticsSheet, rows: Mapping[str, Statistics]) -> str:
-    """One line for each resource, then what is wrong with those that have trouble."""
+def statistics_text(
+    sheet: StatisticsSheet, rows: Mapping[str, Statistics], *, width: int | None = None
+) -> str:
+    """One line for each resource, on a narrow terminal one block, then what is wrong with them. ``width`` is
+    in columns of a terminal.
+    """
     columns = (Column(sheet.subject), *sheet.columns)
-    lines = table_lines(TextTable(columns, tuple((address, *item.cells) for address, item in rows.items())))
+    table = TextTable(columns, tuple((address, *item.cells) for address, item in rows.items()))
+    lines = table_lines(table, width)
     for legend in dict.fromkeys(item.legend for item in rows.values() if item.legend):
-        lines += ["", legend]
+        lines += ["", within(legend, width)]
     for address, item in rows.items():
         for title, text in item.trouble:
-            lines += ["", f"{printable(address)}: {title}", f"    {printable(text)}"]
+            lines += ["", f"{printable(address)}: {title}", within(f"    {printable(text)}", width)]
     return "\n".join(lines) + "\n"
 
 

@@ -6,7 +6,7 @@ from flareiac.kernel.data import Json
 from flareiac.kernel.elapsed import elapsed_text
 from flareiac.kernel.records import encode
 from flareiac.render.control_characters import printable
-from flareiac.render.table_text import table_lines
+from flareiac.render.table_text import table_lines, within
 from flareiac.sdk.run_status import RunStatus
 from flareiac.sdk.text_table import Column, TextTable
 
@@ -27,19 +27,22 @@ _COLUMNS = (
 _SAID_BY_PHASE = ("failed", "backoff")
 
 
-def status_text(rows: Mapping[str, RunStatus], *, now: float) -> str:
-    """One line for each address, then what is wrong with it. ``now`` is in UTC seconds."""
+def status_text(rows: Mapping[str, RunStatus], *, now: float, width: int | None = None) -> str:
+    """One line for each address, on a narrow terminal one block, then what is wrong with it. ``now`` is in
+    UTC seconds, ``width`` in columns of a terminal.
+    """
     if not rows:
         return "No jobs are recorded.\n"
-    lines = table_lines(TextTable(_COLUMNS, tuple(_cells(*item, now) for item in rows.items())))
+    lines = table_lines(TextTable(_COLUMNS, tuple(_cells(*item, now) for item in rows.items())), width)
+    said: list[str] = []
     for address, row in rows.items():
-        lines += [
+        said += [
             *_trouble(address, row),
             *_bad_records(address, row),
             *_late_rows(address, row),
             *_old_files(address, row),
         ]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *(within(line, width) for line in said)]) + "\n"
 
 
 def status_json(rows: Mapping[str, RunStatus]) -> dict[str, Json]:

@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 
 from flareiac.kernel.data import Json
 from flareiac.kernel.diagnostics import Diagnostic, Severity
-from flareiac.kernel.elapsed import elapsed_text
 from flareiac.kernel.sources import Source
 from flareiac.model.desired import OutputValue
 from flareiac.model.drift import DriftClass, DriftEntry, DriftReport
@@ -94,10 +93,10 @@ def version_line(tool_version: str, clock: Clock = time.time) -> Line:
 
 def event_record(event: Event, *, clock: Clock = time.time) -> Line | None:
     """The line for one event of an apply."""
-    message = event_line(event, False)
+    message = event_line(event, False, every=True)
     match event:
         case Started(operation=operation):
-            return _hook("start", message or f"{operation.address}: Recording...", operation, clock)
+            return _hook("start", message or "", operation, clock)
         case Progressed(operation=operation, elapsed=elapsed):
             return _hook(
                 "progress",
@@ -107,8 +106,7 @@ def event_record(event: Event, *, clock: Clock = time.time) -> Line | None:
                 elapsed,
             )
         case Completed(operation=operation, elapsed=elapsed):
-            text = message or f"{operation.address}: Recording complete after {elapsed_text(elapsed)}"
-            return _hook("complete", text, operation, clock, elapsed)
+            return _hook("complete", message or "", operation, clock, elapsed)
         case Failed(operation=operation, elapsed=elapsed):
             return _hook("errored", message or "", operation, clock, elapsed, level="error")
         case Skipped(operation=operation, reason=reason):

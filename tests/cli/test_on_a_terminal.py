@@ -35,7 +35,7 @@ def test_operations_in_progress_are_drawn_until_they_end(tmp_path: Path, columns
         screen.until(lambda: any(re.search("1 in progress, [1-9]", line) for line in screen.lines))
         drawn = [line for line in screen.lines if line]
         assert re.fullmatch(r"\S thing\.a: Creating \d+s", drawn[-2])
-        assert re.fullmatch(r"0 of 2 operations done, 1 in progress, \d+s", drawn[-1])
+        assert re.fullmatch(r"0 of 2 changes done, 1 in progress, \d+s", drawn[-1])
         assert sum("in progress" in line for line in drawn) == 1
         (tmp_path / "go").touch()
         assert screen.end() == 0, screen.text

@@ -1,6 +1,7 @@
 """Operations in progress, as they are drawn."""
 
 import io
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -33,7 +34,7 @@ def test_the_longest_in_progress_comes_first_with_its_step() -> None:
         "job.a: Modifying   1m15s starting the query",
         "table.b: Modifying    2s",
     ]
-    assert lines[-1] == "3 of 9 operations done, 2 in progress, 1m40s"
+    assert lines[-1] == "3 of 9 changes done, 2 in progress, 1m40s"
 
 
 def test_maintenance_names_its_kind() -> None:
@@ -56,8 +57,13 @@ def test_what_does_not_fit_is_counted() -> None:
     lines = drawn(view(*(running(f"table.t{number}", float(number)) for number in range(30))), height=10)
     assert len(lines) == 8
     assert "table.t0: Modifying" in lines[0]
-    assert lines[-1] == "3 of 9 operations done, 30 in progress (23 of them not shown), 1m40s"
+    assert lines[-1] == "3 of 9 changes done, 30 in progress (23 of them not shown), 1m40s"
 
 
 def test_a_step_cannot_steer_the_terminal() -> None:
     assert "\x1b" not in "".join(drawn(view(running("job.a", 1.0, "\x1b[2Jgone"))))
+
+
+def test_what_holds_up_the_first_operation_is_named() -> None:
+    waiting = view(ended=0, total=3, now=12.0)
+    assert drawn(replace(waiting, note="Starting Spark..."))[-1] == "0 of 3 changes done, starting Spark, 12s"

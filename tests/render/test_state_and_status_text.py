@@ -1,5 +1,7 @@
 """What ``show``, ``state show``, ``output`` and ``status`` print."""
 
+import pytest
+
 from flareiac.kernel.data import Reference
 from flareiac.kernel.types import STRING
 from flareiac.model.desired import OutputValue
@@ -133,3 +135,39 @@ job.b: unhealthy
         ["job.flights", "job.b"],
     )
     assert status_text({}, now=0.0) == "No jobs are recorded.\n"
+
+
+_WATCHED = ("LAG", "WATERMARK", "LAST COMMIT", "FAILURES")
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 99])
+def test_a_narrow_terminal_has_a_block_for_each_job_and_cuts_nothing(width: int) -> None:
+    rows = {
+        "job.flights": RunStatus(
+            phase="running",
+            run_id="0a1b2c3d-0000-4000-8000-000000000000",
+            batch=123456,
+            last_commit=940.0,
+            lag="behind, 312 files",
+            input_rows_per_second=120.04,
+            processed_rows_per_second=1000,
+            watermark="2013-01-02T00:00:00.000Z",
+        ),
+        "job.b": RunStatus(phase="failed", failures=3, last_error="No such table: " + "very " * 40),
+    }
+    lines = status_text(rows, now=1000.0, width=width).splitlines()
+    assert max(map(len, lines)) <= width
+    assert [line for line in lines if line in rows] == list(rows)
+    text = "\n".join(lines)
+    assert all(text.count(title) == 2 for title in _WATCHED)
+    assert "LAG behind, 312 files" in text
+    assert "WATERMARK 2013-01-02T00:00:00.000Z" in text
+    assert "LAST COMMIT 1m00s ago" in text
+
+
+def test_a_table_that_fits_a_wide_terminal_stays_one() -> None:
+    rows = {"job.a": RunStatus(phase="running")}
+    assert status_text(rows, now=0.0, width=120) == status_text(rows, now=0.0)
+    assert status_text({"job.a" * 30: RunStatus(phase="running")}, now=0.0, width=120).startswith(
+        "job.a" * 30 + "\n  PHASE"
+    )

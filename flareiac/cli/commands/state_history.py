@@ -31,7 +31,7 @@ def history(invocation: Invocation, as_json: Json = False) -> int:
     if as_json:
         invocation.terminal.out(write_json(history_json(current, earlier), indent=2))
     else:
-        invocation.terminal.out(history_text(current, earlier))
+        invocation.terminal.out(history_text(current, earlier, width=invocation.terminal.columns()))
     return ExitCode.DONE
 
 

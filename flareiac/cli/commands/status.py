@@ -47,8 +47,11 @@ def _status(invocation: Invocation, *, as_json: bool) -> str:
     if as_json:
         held = {sheet.name: statistics_json(found.get(sheet, {})) for sheet in sheets(workspace)}
         return write_json({**status_json(rows), **held}, indent=2)
-    texts = [statistics_text(sheet, items) for sheet, items in found.items()]
-    return "\n".join([*([status_text(rows, now=time.time())] if rows or not texts else []), *texts])
+    width = invocation.terminal.columns()
+    texts = [statistics_text(sheet, items, width=width) for sheet, items in found.items()]
+    return "\n".join(
+        [*([status_text(rows, now=time.time(), width=width)] if rows or not texts else []), *texts]
+    )
 
 
 def _repeat(terminal: Terminal, look: Callable[[], str]) -> None:

@@ -243,7 +243,7 @@ class Applications:
                     return None
                 status = None
             if not is_alive(status):
-                progress("starting the Spark application")
+                progress("starting Spark")
             wanted = desired.application if desired is not None else ApplicationSettings()
             return ensure_running(
                 control,
