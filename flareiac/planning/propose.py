@@ -336,9 +336,15 @@ def _put(attributes: Attributes, path: list[Data], recorded: Data) -> Attributes
 
 def _on_request(proposal: Proposal) -> Proposal:
     """With -destroy, what is declared all the same goes because that was asked for."""
-    old, new = "it is no longer declared", "destroy was asked for"
-    steps = tuple(replace(step, why=step.why.replace(old, new)) for step in proposal.steps)
-    return replace(proposal, reasons=tuple(item.replace(old, new) for item in proposal.reasons), steps=steps)
+
+    def said(text: str) -> str:
+        kept = text.replace(
+            "it is no longer declared; its files stay", "kept: destroy removes it from the state only"
+        )
+        return kept.replace("it is no longer declared", "destroy was asked for")
+
+    steps = tuple(replace(step, why=said(step.why)) for step in proposal.steps)
+    return replace(proposal, reasons=tuple(map(said, proposal.reasons)), steps=steps)
 
 
 def _kept(context: Context, case: ResourceCase, proposal: Proposal) -> Proposal:

@@ -4,19 +4,17 @@ what is not due.
 
 from collections.abc import Iterator, Sequence
 
-from flareiac.model.plan import PlannedTask
+from flareiac.model.plan import Plan, PlannedTask
 from flareiac.render.control_characters import printable
 from flareiac.render.resource_text import RenderOptions, wrapped
 
-_TITLE = "Due:"
 
-
-def due_section(tasks: Sequence[PlannedTask], look: RenderOptions) -> list[str]:
+def due_section(plan: Plan, look: RenderOptions) -> list[str]:
     """The section, or nothing where no maintenance is declared. What is not due is counted, and reported with
     ``detail = "full"``.
     """
-    due = [item for item in tasks if item.task.due]
-    rest = [item for item in tasks if not item.task.due]
+    due = [item for item in plan.tasks if item.task.due]
+    rest = [item for item in plan.tasks if not item.task.due]
     held = [item for item in rest if item.task.held]
     shown = rest if look.detail == "full" else held
     lines = [line for item in due for line in _entry(item, look)]
@@ -27,7 +25,17 @@ def due_section(tasks: Sequence[PlannedTask], look: RenderOptions) -> list[str]:
         quiet.append(look.style.quiet(f"  {left} {others} not due (-detail=full tells why)"))
     if not lines and not quiet:
         return []
-    return ["\n".join([look.style.strong(_TITLE), "", *lines, *quiet])]
+    return ["\n".join([look.style.strong(_title(plan, due)), "", *lines, *quiet])]
+
+
+def _title(plan: Plan, due: Sequence[PlannedTask]) -> str:
+    """Who runs what is due: a plan is not read as a list of what someone else has to do."""
+    if not due:
+        return "Not due yet:"
+    if plan.blocked or plan.errored:
+        return "Due:"
+    also = "also " if plan.changes or plan.output_changes else ""
+    return f"Maintain {also}runs:" if plan.maintenance_only else f"Apply {also}runs:"
 
 
 def _entry(item: PlannedTask, look: RenderOptions) -> Iterator[str]:

@@ -51,7 +51,7 @@ def plan_text(
         *([wrapped(summary, width, "", "")] if (summary := sentence(plan)) else []),
         *_sections(plan, look),
         *_output_section(plan.output_changes, look),
-        *due_section(plan.tasks, look),
+        *due_section(plan, look),
     ]
     if show_steps and plan.operations:
         parts.append(_operations(plan.operations, look))

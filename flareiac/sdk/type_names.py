@@ -41,6 +41,11 @@ EXAMPLES: Final[Mapping[str, str]] = MappingProxyType(
 """A whole text of each type that is more than a word."""
 
 
+def example(name: str) -> str:
+    """A whole text of a type that is more than a word, by its head."""
+    return EXAMPLES[name]
+
+
 def advice(word: str) -> str | None:
     """What to write for a type of another system, as a sentence; None where no single type is meant.
 

@@ -10,7 +10,7 @@ from flareiac.kernel.data import Attributes, Data, Reference
 from flareiac.kernel.diagnostics import did_you_mean
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.references import References
-from flareiac.sdk.type_names import ALIASES, EXAMPLES, advice, continued
+from flareiac.sdk.type_names import ALIASES, EXAMPLES, advice, continued, example
 
 _PLAIN: Final = frozenset(
     {
@@ -123,7 +123,7 @@ class _Tokens:
     def open(self, mark: str, name: str) -> None:
         """Takes the mark that a type of several parts begins with. Raises ``NotAType``, with an example."""
         if self.peek() != mark:
-            raise NotAType(f'{name} is not the whole type: write, for example, "{EXAMPLES[name]}".')
+            raise NotAType(f'{name} is not the whole type: write, for example, "{example(name)}".')
         self._at += 1
 
     def expect(self, mark: str) -> None:
@@ -168,7 +168,7 @@ def _type(tokens: _Tokens) -> str:
             length = tokens.take()
             tokens.expect(")")
             if not length.isdecimal() or len(length) > 9:
-                raise NotAType(f"fixed takes 1 whole number, as in {EXAMPLES['fixed']}.")
+                raise NotAType(f"fixed takes 1 whole number, as in {example('fixed')}.")
             return f"fixed({int(length)})"
         case _ if name in _PLAIN:
             return name
@@ -229,7 +229,7 @@ def _decimal(tokens: _Tokens) -> str:
     tokens.open("(", "decimal")
     precision, comma, scale, end = (tokens.take() if tokens.peek() else "" for _ in range(4))
     if (comma, end) != (",", ")"):
-        raise NotAType(f"decimal takes 2 whole numbers, as in {EXAMPLES['decimal']}.")
+        raise NotAType(f"decimal takes 2 whole numbers, as in {example('decimal')}.")
     short = all(part.isdecimal() and len(part) < 10 for part in (precision, scale))
     if not (short and 0 < int(precision) <= 38 and int(scale) <= int(precision)):
         raise NotAType(

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 from flareiac.kernel.diagnostics import did_you_mean
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac.sdk.type_names import ALIASES, EXAMPLES, advice, continued
+from flareiac.sdk.type_names import ALIASES, advice, continued, example
 
 PLAIN: Final = frozenset(
     {
@@ -182,7 +182,7 @@ class _Reader:
     def opening(self, mark: str, name: str) -> None:
         """Takes the mark that a type of several parts begins with. Raises ``TypeTextError``."""
         if self.peek() != mark:
-            raise TypeTextError(f'{name} is not the whole type: write, for example, "{EXAMPLES[name]}".')
+            raise TypeTextError(f'{name} is not the whole type: write, for example, "{example(name)}".')
         self.take()
 
     def end(self, kind: ColumnType) -> None:
@@ -235,7 +235,7 @@ class _Reader:
 
     def numbers(self, name: str, count: int) -> tuple[int, ...]:
         self.opening("(", name)
-        wanted = f"{name} takes {count} whole number{'s' if count > 1 else ''}, as in {EXAMPLES[name]}."
+        wanted = f"{name} takes {count} whole number{'s' if count > 1 else ''}, as in {example(name)}."
         found: list[int] = []
         for index in range(count):
             if index and self.take() != ",":

@@ -29,7 +29,8 @@ S = TypeVar("S", bound=Settings)
 class Declaration(Generic[S]):
     """``name`` is the block's. ``canonical`` makes the settings of a declared block, durations in ms and
     sizes in bytes, and reports what is wrong. ``unused_property`` is about a table property that does nothing
-    where the kind is not declared.
+    where the kind is not declared. ``first_run_waits``: no figure speaks for a first run, which waits until
+    the table is as old as the time between two runs.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Declaration(Generic[S]):
     settings: type[S]
     canonical: Callable[[Attributes, Surroundings, Diagnostics], S]
     unused_property: Callable[[str], Diagnostic | None] | None = None
+    first_run_waits: Callable[[S], bool] = lambda _settings: False
 
     def of(self, attributes: Attributes) -> S | None:
         """The settings of canonical attributes; None where the block is not declared, or not enabled."""

@@ -9,6 +9,7 @@ from flareiac.kernel.records import decode
 from flareiac.sdk.maintenance import LastRun
 from flareiac.sdk.statistics import StatisticsRequest
 from flareiac_iceberg import codes
+from flareiac_iceberg.format.age import made_ms
 from flareiac_iceberg.format.identity import identity_of
 from flareiac_iceberg.format.snapshots import commits, heads
 from flareiac_iceberg.maintenance.contents import Contents, Read, Table
@@ -91,7 +92,9 @@ def survey(
         names=tuple(sorted(name for name in heads(metadata) if name != "main")),
         format_version=metadata["format-version"],
         location=metadata["location"],
-        maintenance=tuple(_maintenance(request.recorded.attributes, request.runs)),
+        maintenance=tuple(
+            _maintenance(request.recorded.attributes, request.runs, made_ms(location, metadata))
+        ),
     )
 
 
@@ -113,19 +116,31 @@ def another_table(name: str) -> Diagnostic:
     )
 
 
-def _maintenance(attributes: Attributes, runs: Mapping[str, LastRun]) -> Iterator[KindStatistics]:
-    """Each kind that is declared or once ran."""
+def _maintenance(
+    attributes: Attributes, runs: Mapping[str, LastRun], made: int | None
+) -> Iterator[KindStatistics]:
+    """Each kind that is declared or once ran. ``made``: when the table was made (ms since 1970), where
+    that is known.
+    """
     for kind in KINDS:
         settings, run = kind.declaration.of(attributes), runs.get(kind.name)
         if settings is None and run is None:
             continue
         block = attributes.get(kind.name)
         every = None if block is None else decode(kind.declaration.settings, block).every
+        since = None if run is None else run.at
+        if (
+            run is None
+            and settings is not None
+            and made is not None
+            and kind.declaration.first_run_waits(settings)
+        ):
+            since = made / 1000
         yield KindStatistics(
             name=kind.name,
             declared=settings is not None,
             last=None if run is None else run.at,
             failed=(run.failed or None) if run is not None else None,
             result=None if run is None else run.result,
-            next=None if run is None or every is None else run.at + every / 1000,
+            next=None if since is None or every is None else since + every / 1000,
         )

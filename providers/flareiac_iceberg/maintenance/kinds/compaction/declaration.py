@@ -11,4 +11,5 @@ DECLARATION: Final = Declaration(
     block=BLOCK,
     settings=Compaction,
     canonical=canonical,
+    first_run_waits=lambda settings: settings.rewrite_all,
 )

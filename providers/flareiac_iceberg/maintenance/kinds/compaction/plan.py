@@ -8,6 +8,7 @@ from flareiac_iceberg import codes
 from flareiac_iceberg.format.spec import SortField
 from flareiac_iceberg.maintenance.file_rewrite import contradictions, iceberg_options
 from flareiac_iceberg.maintenance.humanize import count, percent, size
+from flareiac_iceberg.maintenance.kinds.compaction.declaration import DECLARATION
 from flareiac_iceberg.maintenance.kinds.compaction.measure import RewriteFigures
 from flareiac_iceberg.maintenance.kinds.compaction.perform import RewriteDataFiles
 from flareiac_iceberg.maintenance.kinds.compaction.settings import Compaction, misfits
@@ -56,7 +57,7 @@ def _rewrite(case: Case, settings: Compaction, found: RewriteFigures, reason: st
         f"become{'s' if number == 1 else ''} about {found.added_files:,}"
     )
     task = case.due(text, task_of(settings), of=snapshot, forecast=_forecast(case, found))
-    return case.once_old_enough(task) if settings.rewrite_all else task
+    return case.once_old_enough(task) if DECLARATION.first_run_waits(settings) else task
 
 
 def task_of(settings: Compaction) -> RewriteDataFiles:

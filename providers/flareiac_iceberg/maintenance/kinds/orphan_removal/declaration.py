@@ -11,4 +11,5 @@ DECLARATION: Final = Declaration(
     block=BLOCK,
     settings=OrphanRemoval,
     canonical=canonical,
+    first_run_waits=lambda _settings: True,
 )

@@ -47,11 +47,10 @@ def _remove(case: Case, settings: OrphanRemoval) -> MaintenanceTask:
         f"{hold.holder}: {hold.reason}, so files written since {moment(since)} stay"
         for hold, since in at_work
     )
-    what = "count" if settings.dry_run else "remove"
-    done = (
-        f"last done {duration(now - int(last.at * 1000))} ago" if last else "never done with these settings"
-    )
-    text = f"{what} files that no snapshot names, written before {moment(cutoff)} ({done})"
+    what = "count" if settings.dry_run else "delete"
+    done = f"last run {duration(now - int(last.at * 1000))} ago" if last else "first run"
+    age = duration(now - cutoff)
+    text = f"{done}: {what} unreferenced files older than {age}, written before {moment(cutoff)}"
     work = RemoveOrphans(
         older_than_ms=cutoff, dry_run=settings.dry_run, prefix_mismatch=settings.prefix_mismatch
     )
