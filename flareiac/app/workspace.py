@@ -133,7 +133,7 @@ class Workspace:
 
     def set_up_state(self, request: StateRequest, say: Callable[[str], None]) -> StatePlace:
         """The place of the state from now on, proven (see ``init``). Raises ``Failure`` or ``LockHeld``."""
-        with _reachable(lambda: "The backend"):
+        with _reachable(lambda: str(self.root / ".flareiac"), verb="write"):
             self._place, self._store = set_up_state(self.root, request, say), None
             loaded = load_state(self.store, str(self.root))
             if self.workspace == DEFAULT or is_stored(loaded):
@@ -315,8 +315,10 @@ def state_trouble(workspace: Workspace) -> Iterator[None]:
 
 
 @contextmanager
-def _reachable(where: Callable[[], str], place: StatePlace | None = None) -> Iterator[None]:
-    """Trouble with reading a state, as a ``Failure``."""
+def _reachable(
+    where: Callable[[], str], place: StatePlace | None = None, *, verb: str = "read"
+) -> Iterator[None]:
+    """Trouble with reading a state, or with making its place ready (``verb``), as a ``Failure``."""
     try:
         yield
     except Damaged as problem:
@@ -330,8 +332,7 @@ def _reachable(where: Callable[[], str], place: StatePlace | None = None) -> Ite
         raise Failure(
             error(
                 codes.STATE_UNREACHABLE,
-                f"{where()}: {trouble.strerror or trouble}. Nothing was changed."
-                f"{first_step(trouble, 'read')}",
+                f"{where()}: {trouble.strerror or trouble}. Nothing was changed.{first_step(trouble, verb)}",
                 subject=place.span if place is not None else None,
             ),
             sources=place.sources if place is not None else None,

@@ -273,7 +273,9 @@ def _run(
         return _Answer(elapsed=elapsed(), diagnostics=(_lock_lost(str(lost)),), settled=False, lock_lost=True)
     except OSError as trouble:
         return _Answer(
-            elapsed=elapsed(), diagnostics=(_state_trouble(resource.address, trouble),), settled=False
+            elapsed=elapsed(),
+            diagnostics=(_state_trouble(execution.ports.store.describe(), resource.address, trouble),),
+            settled=False,
         )
     return _Answer(elapsed=elapsed(), messages=messages)
 
@@ -490,10 +492,10 @@ def _lock_lost(text: str) -> Diagnostic:
     )
 
 
-def _state_trouble(address: str, trouble: OSError) -> Diagnostic:
+def _state_trouble(where: str, address: str, trouble: OSError) -> Diagnostic:
     return error(
         codes.STATE_NOT_WRITTEN,
-        f"While working on {address}: {trouble.strerror or trouble}. The journal says what was begun, and "
-        f"the next apply settles it by reading.{first_step(trouble)}",
+        f"{where}, while working on {address}: {trouble.strerror or trouble}. The journal says what was begun, "
+        f"and the next apply settles it by reading.{first_step(trouble)}",
         address=address,
     )

@@ -3,7 +3,7 @@
 import errno
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
-_REFUSED = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
+_REFUSED = frozenset({errno.EACCES, errno.EPERM})
 
 
 def first_step(trouble: OSError, verb: str = "write") -> str:
@@ -15,6 +15,8 @@ def first_step(trouble: OSError, verb: str = "write") -> str:
             return ""
         case number if number in _FULL:
             return " Make room there first."
+        case errno.EROFS:
+            return " That file system is read-only: work in a folder that can be written."
         case number if number in _REFUSED:
             return f" Allow this user to {verb} there first."
         case _:

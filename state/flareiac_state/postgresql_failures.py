@@ -1,5 +1,6 @@
 """What a failed statement means for a user. Pure: it sees codes and texts of PostgreSQL, no client."""
 
+import re
 from typing import Final
 
 _SENTENCES: Final = {
@@ -14,8 +15,15 @@ _SENTENCES: Final = {
     "42P01": "the tables of the state do not exist: flareiac init creates them",
     "53100": "the server's disk is full: make room there",
     "53300": "the server has too many connections: run again later",
+    "57P01": "the server ended the connection: run again when it is up",
+    "57P03": "the server is starting or shutting down: run again when it is up",
+    "42883": (
+        "the server lacks a function that the state needs, so it is too old or another product: name a "
+        "PostgreSQL server in the backend block"
+    ),
     "57014": "the server cancelled the statement: run again later",
 }
+_UNREACHABLE: Final = ("could not translate", "Connection refused", "timed out", "No route", "No such file")
 _TEXTS: Final = (
     ("password authentication failed", "28P01"),
     ("no password supplied", "28P01"),
@@ -26,15 +34,25 @@ _TEXTS: Final = (
     ("too many clients", "53300"),
 )
 """The client tells no code for a connection that was refused; its texts are in English with LC_MESSAGES=C."""
+_STATEMENT: Final = re.compile(r"^LINE \d+:.*\n(?:[ \t]*\^.*\n?)?", re.MULTILINE)
+"""Where in a statement the server met the failure: the statement is ours, and tells users nothing."""
 
 
 def refused(code: str | None, text: str) -> str:
     """A statement or a connection that failed."""
-    message = text.strip().replace("\n", " ")
+    message = " ".join(filter(None, map(str.strip, _STATEMENT.sub("", text).split("\n"))))
     found = code or next((known for part, known in _TEXTS if part in message), "")
     if found in _SENTENCES:
         return f"{_SENTENCES[found]} ({message})"
-    return f"the server cannot be reached or gave an error ({message})"
+    if any(part in message for part in _UNREACHABLE):
+        return (
+            f"the server cannot be reached: check host and port of the backend, and that it runs ({message})"
+        )
+    if code:
+        return (
+            f"the server refused a statement of FlareIaC: run again, and look at the server's log ({message})"
+        )
+    return f"the server cannot be reached, or gave an error: look at its log ({message})"
 
 
 def unanswered(patience: float) -> str:

@@ -13,7 +13,7 @@ from flareiac.kernel.os_errors import first_step
     [
         (errno.ENOSPC, " Make room there first."),
         (errno.EACCES, " Allow this user to write there first."),
-        (errno.EROFS, " Allow this user to write there first."),
+        (errno.EROFS, " That file system is read-only: work in a folder that can be written."),
         (errno.EIO, " Restore access to it first."),
     ],
 )
