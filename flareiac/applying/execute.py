@@ -495,7 +495,7 @@ def _lock_lost(text: str) -> Diagnostic:
 def _state_trouble(where: str, address: str, trouble: OSError) -> Diagnostic:
     return error(
         codes.STATE_NOT_WRITTEN,
-        f"{where}, while working on {address}: {trouble.strerror or trouble}. The journal says what was begun, "
-        f"and the next apply settles it by reading.{first_step(trouble)}",
+        f"{where}, while working on {address}: {trouble.strerror or trouble}. The journal says what was "
+        f"begun, and the next apply settles it by reading.{first_step(trouble)}",
         address=address,
     )

@@ -15,6 +15,7 @@ from flareiac_spark.definition.code import publish
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.engine.application import Applications
 from flareiac_spark.job.payload import JobPayload
+from flareiac_spark.job.streaming_limits import instead_for_streams
 
 TIMEOUT = 300.0
 
@@ -65,10 +66,16 @@ def _analyse(questions: Sequence[_Question], applications: Applications) -> list
 def _finding(finding: Finding, definition: JobDefinition) -> Diagnostic:
     where = f" in step {finding.step}" if finding.step and "." not in finding.step else ""
     legacy = finding.error_class.startswith("_LEGACY_ERROR_TEMP_")
-    misfit = finding.step.startswith("outputs.")
     message = finding.message if legacy else f"{finding.error_class}: {finding.message}"
+    instead = instead_for_streams(f"{finding.error_class}: {finding.message}")
+    if instead is not None:
+        code, message = codes.NOT_FOR_STREAMS, f"{message.rstrip('.')}. {instead} Nothing was changed."
+    elif finding.step.startswith("outputs."):
+        code = codes.OUTPUT_DOES_NOT_FIT
+    else:
+        code = codes.SQL_NOT_UNDERSTOOD
     return error(
-        codes.OUTPUT_DOES_NOT_FIT if misfit else codes.SQL_NOT_UNDERSTOOD,
+        code,
         f"{finding.address}{where}: {message}",
         address=finding.address,
         attribute=_attribute(finding.step, definition),

@@ -21,6 +21,8 @@ QUARANTINE: Final = "quarantine"
 ACTIONS: Final = (FAIL, NULL, DROP, QUARANTINE)
 NOT_UTF8: Final = "TEXT_NOT_UTF8"
 """The class of the error of a line of text that is not UTF-8, in files that have no records."""
+DECIDED_BY_BAD_RECORDS: Final = frozenset({"mode", "columnnameofcorruptrecord"})
+"""Options of readers, in lower case, that say what becomes of bad records."""
 GOOD: Final = "__flareiac_good"
 MARKER: Final = "__flareiac_bad"
 COMPLAINT: Final = "__flareiac_complaint"

@@ -61,6 +61,8 @@ class Surroundings:
     references: References
     project: Project
     diagnostics: Diagnostics
+    judges_records: bool = False
+    """The block says what becomes of bad records, which no option of a reader may say, too."""
 
 
 class Places(Protocol):

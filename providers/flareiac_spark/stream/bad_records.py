@@ -8,7 +8,14 @@ from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.sdk.references import References
 from flareiac_spark import codes
 from flareiac_spark.column_types import Column, table_columns
-from flareiac_spark.sources.bad_records import ACTIONS, ALWAYS_KNOWN, FAIL, FIELDS, QUARANTINE
+from flareiac_spark.sources.bad_records import (
+    ACTIONS,
+    ALWAYS_KNOWN,
+    DECIDED_BY_BAD_RECORDS,
+    FAIL,
+    FIELDS,
+    QUARANTINE,
+)
 from flareiac_spark.sources.source import Source, UnknownSource
 from flareiac_spark.stream.stream_definition import BadRecords
 
@@ -39,6 +46,12 @@ def bad_records_of(
     return BadRecords(action=action, quarantine=table if isinstance(table, Reference) else None)
 
 
+def judges_records(value: Data) -> bool:
+    """Whether bad_records says something else than that a bad record fails the job."""
+    given = value if isinstance(value, dict) else {}
+    return given.get("quarantine") is not None or given.get("action") not in (None, FAIL)
+
+
 def _is_known(action: Data, table: Data, diagnostics: Diagnostics) -> bool:
     if action not in ACTIONS:
         why = f"There is no action {action!r}. Write one of {', '.join(ACTIONS)}."
@@ -62,7 +75,7 @@ def _is_known(action: Data, table: Data, diagnostics: Diagnostics) -> bool:
 def _refuse_mode(source: Source, diagnostics: Diagnostics) -> None:
     options = getattr(source, "options", {})
     for name in options:
-        if name.lower() in ("mode", "columnnameofcorruptrecord"):
+        if name.lower() in DECIDED_BY_BAD_RECORDS:
             why = f"bad_records decides what becomes of bad records. Remove the option {name}."
             diagnostics.error(codes.BAD_RECORDS_DECIDED_TWICE, why, attribute=(source.kind, "options", name))
 

@@ -12,7 +12,7 @@ from flareiac_spark import codes
 from flareiac_spark.column_types import Column, NotAType, normal_type
 from flareiac_spark.places import folder_of_pattern
 from flareiac_spark.sources.source import Source, Surroundings, UnknownSource, kinds
-from flareiac_spark.stream.bad_records import bad_records_of
+from flareiac_spark.stream.bad_records import bad_records_of, judges_records
 from flareiac_spark.stream.stream_definition import StreamDefinition, Watermark
 
 
@@ -22,7 +22,12 @@ def canonical(
     """``source`` with its kind, ``columns`` in order, ``watermark`` with its delay in milliseconds."""
     wanted = decoded.attributes
     declared = columns_of(wanted.get("column"), diagnostics)
-    around = Surroundings(references=references, project=project, diagnostics=diagnostics)
+    around = Surroundings(
+        references=references,
+        project=project,
+        diagnostics=diagnostics,
+        judges_records=judges_records(wanted.get("bad_records")),
+    )
     source, columns = _source(wanted, declared, around)
     names = [column.name for column in columns] if columns else None
     stream = StreamDefinition(

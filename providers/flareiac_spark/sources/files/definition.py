@@ -17,6 +17,7 @@ from flareiac_spark.checkpoint_log import Damaged
 from flareiac_spark.column_types import Column
 from flareiac_spark.places import absolute_place
 from flareiac_spark.settings import BATCH_SIZE, all_of
+from flareiac_spark.sources.bad_records import DECIDED_BY_BAD_RECORDS
 from flareiac_spark.sources.doubtful_options import doubtful_options
 from flareiac_spark.sources.file_formats import (
     POSITIONAL,
@@ -85,6 +86,8 @@ class FilesSource(Source):
         path = recorded_folder(source.path, ("files", "path"), around.project, diagnostics)
         given = checked_settings(source.options, ("files", "options"), around.references, diagnostics)
         for name, why in doubtful_options(given):
+            if around.judges_records and name.lower() in DECIDED_BY_BAD_RECORDS:
+                continue  # bad_records refuses the option, which is error enough
             diagnostics.warning(codes.READER_OPTION_LOSES, why, attribute=("files", "options", name))
         return replace(source, path=path, options=given).with_version(), columns
 
