@@ -86,9 +86,39 @@ def import_one(workspace: Workspace, address: str, object_id: str) -> Imported:
                 f"{why}{did_you_mean(address, configuration.desired.resources)}",
             )
         )
+    _check_id(workspace, parsed.type, address, object_id)
     importable = _only(_look(workspace, configuration.desired, object_id, exact=True), address, parsed.type)
     blocks = [_labelled(importable, parsed.name), _import_block(address, object_id)]
     return _report(configuration, diagnostics, blocks, [address], ())
+
+
+def _check_id(workspace: Workspace, kind: str, address: str, object_id: str) -> None:
+    """Refuses an id that only things of another type have. Raises ``Failure``."""
+    types = workspace.installed.registry.types
+    wanted = types.get(kind)
+    if wanted is None or wanted.kind is not Kind.MANAGED or wanted.import_ids == "":
+        forms = "; ".join(f"a {name} by {item.import_ids}" for name, item in types.items() if item.import_ids)
+        why = f"A {kind} cannot be imported" if wanted else f'There is no block type "{kind}"'
+        raise Failure(error(codes.IMPORT_OF_ANOTHER_KIND, f"{why}. What can be is named so: {forms}."))
+    owner = next(
+        (item for item in workspace.installed.providers.values() if kind in item.resource_types()), None
+    )
+    if owner is None:
+        return
+    session = owner.open(workspace.project)
+    try:
+        fits = isinstance(session, Importing) and session.names(object_id)
+    finally:
+        session.close()
+    if not fits and wanted.import_ids:
+        why = f'"{object_id}" is not the id of a {kind}. Write {wanted.import_ids}.'
+        raise Failure(error(codes.IMPORT_OF_ANOTHER_KIND, why))
+    if not fits:
+        why = (
+            f"The block of {address} cannot be written from what exists. Write it yourself, and import "
+            "writes the import block."
+        )
+        raise Failure(error(codes.IMPORT_OF_ANOTHER_KIND, why))
 
 
 def _report(

@@ -53,7 +53,7 @@ from flareiac.lang.values import (
     tuple_value,
     unknown,
 )
-from flareiac.model.desired import Desired, DesiredResource, OutputValue
+from flareiac.model.desired import Desired, DesiredResource, Import, OutputValue
 from flareiac.model.references import reached_by_declaration
 from flareiac.model.relocation import BoundPlace, bound_places
 from flareiac.sdk.project import Project
@@ -168,8 +168,16 @@ def load(
     desired = Desired(
         resources=evaluation.resources,
         outputs=outputs,
-        imports=imports(
-            evaluation.module.imports, evaluation.resources, evaluation.failed, evaluation.scope, diagnostics
+        imports=_importable(
+            imports(
+                evaluation.module.imports,
+                evaluation.resources,
+                evaluation.failed,
+                evaluation.scope,
+                diagnostics,
+            ),
+            registry,
+            diagnostics,
         ),
         removed=removals(
             evaluation.module.removed, evaluation.module.resources, evaluation.scope, diagnostics
@@ -182,6 +190,21 @@ def load(
     )
     sources = {**files.sources, **{item.path: item for item in given.given if isinstance(item, Source)}}
     return Configuration(desired=desired, sources=sources)
+
+
+def _importable(
+    found: tuple[Import, ...], registry: Registry, diagnostics: Diagnostics
+) -> tuple[Import, ...]:
+    """Without those of what exists only because it was declared: nothing of it could be adopted."""
+    kept: list[Import] = []
+    for item in found:
+        kind = item.to.partition(".")[0]
+        if kind in registry.types and registry.types[kind].import_ids == "":
+            why = f"A {kind} exists only because it is declared. Remove the import block of {item.to}."
+            diagnostics.error(codes.INVALID_IMPORT, why, subject=item.span)
+        else:
+            kept.append(item)
+    return tuple(kept)
 
 
 def _digest(files: ModuleFiles, variables: Mapping[str, Value]) -> str:

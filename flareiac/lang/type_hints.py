@@ -1,10 +1,10 @@
 """What may have been meant by a value of the wrong type, as HCL to write. Pure."""
 
-import json
 from collections.abc import Mapping
 from decimal import Decimal
 
 from flareiac.kernel.addresses import is_name
+from flareiac.kernel.data import write_json
 from flareiac.kernel.paths import Path
 from flareiac.kernel.types import BOOL, NUMBER, STRING, ListType, MapType, ObjectType, RefType, SetType, Type
 from flareiac.lang.values import Symbols, Value, contains_sensitive
@@ -77,7 +77,7 @@ def _written(raw: object) -> str:
     elif isinstance(raw, bool):
         text = "true" if raw else "false"
     elif isinstance(raw, str):
-        text = json.dumps(raw, ensure_ascii=False)
+        text = write_json(raw, ensure_ascii=False)
     else:
         text = str(raw) if isinstance(raw, Decimal) else ""
     return text if len(text) <= _LONGEST else ""

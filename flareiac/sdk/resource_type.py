@@ -106,6 +106,8 @@ class ResourceType:
     ``written(label, attributes)``: the block that declares these canonical attributes, in the units of a
     file and without what it need not say, for plans. Without it, what equals the default of the schema is
     left out.
+    ``import_ids``: the form of the ids by which ``import`` finds one, with an example; empty for what exists
+    only because it was declared, which an import block cannot name; None where nothing is known.
     ``examine(recorded)`` reads what is recorded of one, and raises where a part of it has another shape:
     asked once something has failed.
     """
@@ -137,4 +139,5 @@ class ResourceType:
     remains: Callable[[Attributes], Remains] = lambda _identity: Remains()
     renamed: Callable[[Attributes, str, str], Attributes] = lambda identity, _old, _new: identity
     written: Callable[[str, Attributes], WrittenBlock] | None = None
+    import_ids: str | None = None
     examine: Callable[[Recorded], object] = lambda _recorded: None

@@ -76,11 +76,25 @@ def test_an_engine_that_cannot_be_asked_hides_no_other(tmp_path: Path) -> None:
         "job.s": "unknown",
     }
     assert "status.json" in jobs["job.s"]["health"][0]
-    with on_terminal(tmp_path, "status", "-watch") as screen:
+    with on_terminal(tmp_path, "status", "-watch", columns=140) as screen:
         screen.until(lambda: "job.s: unhealthy" in screen.text)
         assert [line.split()[1] for line in screen.lines if line.startswith("job.") and ":" not in line] == [
             "stopped",
             "unknown",
         ]
+        screen.type("\x03")
+        assert screen.end() == 0, screen.text
+
+
+@pytest.mark.parametrize("columns", [60, 90])
+def test_a_narrow_terminal_watches_blocks_that_lose_nothing(tmp_path: Path, columns: int) -> None:
+    apply_tables(tmp_path)
+    declare(tmp_path, TABLES + STOPPED)
+    record_job(tmp_path, "job.r")
+    with on_terminal(tmp_path, "status", "-watch", columns=columns) as screen:
+        screen.until(lambda: "FAILURES" in screen.text)
+        text = "\n".join(screen.lines)
+        assert all(f"{title} " in text for title in ("LAG", "WATERMARK", "LAST COMMIT", "FAILURES"))
+        assert max(map(len, screen.lines)) <= columns
         screen.type("\x03")
         assert screen.end() == 0, screen.text

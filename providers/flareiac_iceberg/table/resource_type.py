@@ -53,6 +53,7 @@ def _remains(identity: Attributes) -> Remains:
 
 TABLE: Final = ResourceType(
     name="table",
+    import_ids="CATALOG.NAMESPACE.NAME, such as lake.sales.orders",
     kind=Kind.MANAGED,
     schema=SCHEMA,
     description="An Iceberg table: schema, layout and properties.",

@@ -23,6 +23,7 @@ def _examine(recorded: Recorded) -> None:
 
 TOPIC: Final = ResourceType(
     name="topic",
+    import_ids="KAFKA/TOPIC, such as main/orders",
     kind=Kind.MANAGED,
     schema=SCHEMA,
     description="A topic of a Kafka cluster: partitions, copies and settings.",

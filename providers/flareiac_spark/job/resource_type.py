@@ -88,6 +88,7 @@ JOB: Final = ResourceType(
     planner=_planner,
     written=_written,
     examine=_examine,
+    import_ids="",
     usages=_usages,
     holds=_holds,
     kept_by=_kept_by,

@@ -9,29 +9,24 @@ from flareiac_spark.job.streaming_limits import instead_for_streams
     ("message", "instead"),
     [
         (
-            "Sorting is not supported on streaming DataFrames/Datasets, unless it is on aggregated "
-            "DataFrame/Dataset in Complete output mode",
+            "Sorting is not supported on streaming DataFrames/Datasets, unless it is on aggregated",
             "ORDER BY",
         ),
         ("Limits are not supported on streaming DataFrames/Datasets in Update output mode", "LIMIT"),
         (
-            "Distinct aggregations are not supported on streaming DataFrames/Datasets. Consider using "
-            "approx_count_distinct() instead",
+            "Distinct aggregations are not supported on streaming DataFrames/Datasets",
             "approx_count_distinct",
         ),
         (
-            "NON_TIME_WINDOW_NOT_SUPPORTED_IN_STREAMING: Window function is not supported in ROW_NUMBER() (as "
-            "column `n`) on streaming DataFrames/Datasets",
+            "NON_TIME_WINDOW: Window function is not supported on streaming Datasets",
             "OVER",
         ),
         (
-            "STREAMING_OUTPUT_MODE.UNSUPPORTED_OPERATION: Invalid streaming output mode: append. This output mode "
-            "is not supported for streaming aggregations without watermark on streaming DataFrames/DataSets",
+            "STREAMING_OUTPUT_MODE: not supported for x without watermark on streaming DataFrames",
             "Declare a watermark",
         ),
         (
-            "Stream-stream LeftOuter join between two streaming DataFrame/Datasets is not supported without a "
-            "watermark in the join keys",
+            "Stream-stream LeftOuter join of two streaming DataFrames is not supported without a watermark",
             "both sides",
         ),
         ("STREAMING_OUTPUT_MODE.X: This output mode is not supported for y on streaming DataFrames", "mode"),
