@@ -119,6 +119,8 @@ def _mixed(
 ) -> Blocker:
     known = all(change.known for change in mixed)
     texts = [f"{_begun(change.text)}: {_old_and_new(change)}{change.why}" for change in mixed]
+    if not known:
+        texts.insert(0, "Results may change their meaning halfway.")
     word = token_of(address, mixed, recorded.accept_result_change)
     accept = f"accept the mixed results, in this job:\n  {_accepting(address, word)}"
     stale = desired.accept_result_change
@@ -127,12 +129,7 @@ def _mixed(
     undo = "; ".join(dict.fromkeys(change.undo for change in mixed))
     return blocker(
         codes.RESULTS_MIX,
-        why="\n".join(
-            [
-                f"Results {'would' if known else 'may'} change their meaning halfway.",
-                *texts,
-            ]
-        ),
+        why="\n".join(texts),
         ways_out=(f"undo: {undo}", *((accept,) if acceptable else ()), *ways),
     )
 
@@ -143,7 +140,9 @@ def _begun(text: str) -> str:
 
 
 def _old_and_new(change: Mixed) -> str:
-    """Old and new where they are short texts."""
+    """Old and new where they are short texts, and not said yet."""
+    if " -> " in change.text:
+        return ""
     match change.before, change.after:
         case [_, str() as before, *_], [_, str() as after, *_] if before or after:
             return f"{before or 'nothing'} -> {after or 'nothing'}. "

@@ -22,6 +22,14 @@ from flareiac_spark.start_from import CARRY_OVER, EARLIEST, LATEST, OLDEST_SNAPS
 
 _REWRITES: Final = ("complete", "overwrite")
 """Output modes whose next batch replaces everything that is there."""
+_OPERATORS: Final = {
+    "stateStoreSave": "the aggregation",
+    "sessionWindowStateStoreSaveExec": "the aggregation of session windows",
+    "dedupe": "the deduplication",
+    "dedupeWithinWatermark": "the deduplication",
+    "symmetricHashJoin": "the join of streams",
+}
+"""Stateful operators by their names in a checkpoint."""
 
 
 def start_of(job: JobDefinition, references: References) -> str:
@@ -96,6 +104,11 @@ def lines(job: JobDefinition, start: str, number: int, *, rebuild: bool) -> str:
     return found + "".join(f'\nand in output "{name}":\n  rebuild = "truncate"' for name in outputs)
 
 
+def _operator_words(name: str) -> str:
+    """A stateful operator, in the words of the query that has it."""
+    return _OPERATORS.get(name, f"the state of {name}")
+
+
 def steps(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Iterator[Step]:
     """Beside the restart: where it begins, what is left behind, and what becomes of the rows that are
     there.
@@ -112,7 +125,7 @@ def steps(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Iter
     if not (start == EARLIEST and _is_first(request, desired)):  # the start itself says so
         yield _begins(start, desired, facts, lost, deleted)
     if facts.operators:
-        names = ", ".join(dict.fromkeys(facts.operators))
+        names = " and ".join(dict.fromkeys(_operator_words(name) for name in facts.operators))
         again = start in (EARLIEST, OLDEST_SNAPSHOT)
         rebuilt = (
             "it is rebuilt from what is read again"
@@ -120,7 +133,9 @@ def steps(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Iter
             else "windows and groups that are open are cut short"
         )
         yield Step(
-            text=f"starts with empty operator state ({names})", effect=Effect.NEW_GENERATION, why=rebuilt
+            text=f"starts with {names} empty; the old state stays on disk",
+            effect=Effect.NEW_GENERATION,
+            why=rebuilt,
         )
     if reads_again(start):
         yield from _rows(desired, request.references, lost, deleted, other)

@@ -6,6 +6,7 @@ from typing import Final
 
 from flareiac.kernel.data import Attributes, Data, canonical, digest
 from flareiac.kernel.diagnostics import Diagnostic, warning
+from flareiac.kernel.elapsed import elapsed_text
 from flareiac.kernel.paths import Path
 from flareiac.sdk.changes import (
     Action,
@@ -43,6 +44,8 @@ from flareiac_spark.job.stages import JobUpdate, closing_of, stages_of
 from flareiac_spark.observation.job import JobFacts, OutputFacts, observed_facts, reach_complaints
 from flareiac_spark.start_from import CARRY_OVER
 
+_STOPS: Final = "stops after its current batch"
+_BESIDE: Final = "stops before the change and starts after it"
 _HIDDEN: Final = ("step_order", "column_order")
 _NO_POSITION: Final = (codes.OFFSET_EXPIRED.id, *broker_positions.LOST_CODES)
 _NOT_KNOWN: Final = (codes.STREAMABLE_ROWS_UNKNOWN.id, codes.POSITION_UNKNOWN.id)
@@ -480,7 +483,7 @@ def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefiniti
     if not fresh and any(step.effect is Effect.RESTART for step in steps):
         steps += _in_flight(facts)
     steps += generation_plan.steps(request, desired, facts) if fresh else []
-    steps += _state_steps(request, desired, recorded, facts)
+    steps = _as_one_stop(steps, _state_steps(request, desired, recorded, facts), facts)
     if not any(step.effect in (Effect.RESTART, Effect.STARTS) for step in steps):
         steps += _heal_steps(desired, healable, facts)
     undone = rolled_back(request, recorded, facts)
@@ -622,7 +625,7 @@ def _steps(
     if desired.is_finite:
         return [Step(text=f"runs again: {what}", effect=Effect.STARTS, why=why), *steps]
     where = "in a new folder" if fresh else "on the same checkpoint"
-    stops = "" if stands else "stops after its current batch and "
+    stops = "" if stands else f"{_STOPS} and "
     text = f"{stops}starts {where}: {what}"
     warnings = [
         Step(text=change.warning, effect=Effect.RESULTS_CHANGE, why=change.why)
@@ -670,7 +673,7 @@ def _state_steps(
         kept = broker_positions.kept_text(desired, facts)
         return [
             Step(
-                text="stops after its current batch",
+                text=_STOPS,
                 effect=Effect.STOPS,
                 why=f"{why}; {kept}" if kept else why,
             )
@@ -681,14 +684,35 @@ def _state_steps(
     return _disturbance_steps(request, desired)
 
 
+def _as_one_stop(steps: list[Step], others: list[Step], facts: JobFacts) -> list[Step]:
+    """A job that changes and is stopped for the change of another stops once, and says so once. Says how long
+    a batch of it takes, where one is waited for.
+    """
+    at = next((at for at, step in enumerate(steps) if step.text.startswith(_STOPS)), None)
+    disturbed = [step for step in others if step.text == _BESIDE]
+    if at is not None and disturbed:
+        why = "; ".join(dict.fromkeys(item.why for item in (steps[at], *disturbed) if item.why))
+        text = steps[at].text.replace(_STOPS, f"{_STOPS}, before the change, and starts after it", 1)
+        steps[at] = replace(steps[at], text=text.replace("after it and starts ", "after it ", 1), why=why)
+        others = [step for step in others if step not in disturbed]
+    found = [*steps, *others]
+    if not facts.alive or not facts.batch_seconds:
+        return found
+    took = f"its last batch took {elapsed_text(max(1.0, facts.batch_seconds))}"
+    return [
+        replace(step, why=f"{step.why}; {took}" if step.why else took)
+        if step.text.startswith(_STOPS) or step.text == _BESIDE
+        else step
+        for step in found
+    ]
+
+
 def _disturbance_steps(request: PlanRequest, desired: JobDefinition) -> list[Step]:
     if desired.is_finite or desired.stopped:
         return []
     return [
         Step(
-            text="restarts after the change"
-            if item.reaction is Reaction.RESTARTS
-            else "stops before the change and starts after it",
+            text="restarts after the change" if item.reaction is Reaction.RESTARTS else _BESIDE,
             effect=Effect.RESTART,
             why=item.reason,
         )

@@ -83,6 +83,9 @@ class JobFacts:
     topic_limits: Mapping[str, int] = field(default_factory=dict)
     """Bytes of records that a topic takes at once, by the output that writes it, where that was asked."""
 
+    batch_seconds: float | None = None
+    """How long the longest of the last batches of its queries took; None where that is not known."""
+
     restarts: RestartedJobs | None = None
     """What has to be started again so that the job can run as it is declared, if anything has."""
 
