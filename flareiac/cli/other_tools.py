@@ -77,7 +77,7 @@ SUBSTITUTES: Final[Mapping[str, str]] = MappingProxyType(
         "compact": _MAINTAIN,
         "optimize": _MAINTAIN,
         "vacuum": _MAINTAIN,
-        "schedule": "cron or a timer of systemd runs flareiac start or apply (flareiac explain service).",
+        "schedule": "cron or a timer of systemd runs flareiac restart or apply (flareiac explain service).",
         "completion": "There is no completion for shells yet.",
     }
 )

@@ -37,7 +37,7 @@ _OTHERWISE = {
     "pipeline": "A job block holds inputs, steps and outputs (flareiac explain job).",
     "database": "It is called namespace here (flareiac explain namespace).",
     "schema": "It is called namespace here; the columns of a table are its column blocks.",
-    "schedule": "cron or a timer of systemd runs flareiac start or apply (flareiac explain service).",
+    "schedule": "cron or a timer of systemd runs flareiac restart or apply (flareiac explain service).",
     "trigger": "When a batch starts is the attribute trigger of a job (flareiac explain job.trigger).",
     "cluster": "Spark's cluster is an engine block, Kafka's a kafka block.",
     "test": "flareiac validate checks the files; apply has Spark check the SQL before it changes anything.",

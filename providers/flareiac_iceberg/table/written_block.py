@@ -60,7 +60,11 @@ def _maintenance(attributes: Attributes) -> Iterator[WrittenBlock]:
         if body is None:
             continue
         defaults = {key: item.default for key, item in nested.block.attributes.items()}
-        given = {key: value for key, value in shown(body).items() if value != defaults.get(key)}
+        given = {
+            key: value
+            for key, value in shown(body).items()
+            if value != defaults.get(key) and value not in ({}, [])
+        }
         yield WrittenBlock(type=name, attributes=given)
 
 

@@ -246,7 +246,7 @@ _STABILITY: Final = ObjectType({"within": STRING, "on_failure": STRING}, frozens
 
 SCHEDULES: Final = dict.fromkeys(
     ("schedule", "cron", "crontab"),
-    "cron or a timer of systemd runs flareiac start or apply (flareiac explain service).",
+    "cron or a timer of systemd runs flareiac restart or apply (flareiac explain service).",
 )
 """Words for a time table, which a job does not have."""
 
