@@ -22,11 +22,12 @@ def canonical(
     """``source`` with its kind, ``columns`` in order, ``watermark`` with its delay in milliseconds."""
     wanted = decoded.attributes
     declared = columns_of(wanted.get("column"), diagnostics)
+    bad = wanted.get("bad_records")
     around = Surroundings(
         references=references,
         project=project,
         diagnostics=diagnostics,
-        judges_records=judges_records(wanted.get("bad_records")),
+        judges_records=judges_records(bad),
     )
     source, columns = _source(wanted, declared, around)
     names = [column.name for column in columns] if columns else None
@@ -34,7 +35,7 @@ def canonical(
         source=source,
         columns=tuple(columns),
         watermark=watermark_of(wanted.get("watermark"), names, ("watermark",), diagnostics),
-        bad_records=bad_records_of(wanted.get("bad_records"), source, references, diagnostics),
+        bad_records=bad_records_of(bad, source, references, diagnostics),
         packages=source.packages,
     )
     attributes: Attributes = encode(stream)
