@@ -1,12 +1,10 @@
 """The sizes of a table's manifests, from the manifest list alone."""
 
 from collections.abc import Iterable
-from itertools import chain
 from typing import Final
 
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_iceberg.format.manifests import Manifest
-from flareiac_iceberg.format.metadata import partition_spec_of
 from flareiac_iceberg.maintenance.contents import Contents, Table, partition_columns
 from flareiac_iceberg.maintenance.figures import number
 from flareiac_iceberg.maintenance.kinds.manifest_rewrite.settings import ManifestRewrite
@@ -48,11 +46,10 @@ def measure(_settings: ManifestRewrite, contents: Contents) -> ManifestFigures:
 
 
 def _unfit(table: Table) -> str:
-    """Iceberg's action reads partitions as rows of Spark, where a uuid is a text and a fixed value an array,
-    and fails (measured): on a uuid of the spec that it rewrites, on a fixed value of any spec.
+    """Iceberg's action reads the partitions of all specs as rows of Spark, where a uuid is a text and a fixed
+    value an array, and fails (measured).
     """
-    uuids = partition_columns(table, [partition_spec_of(table.metadata)], "uuid")
-    return next(chain(uuids, partition_columns(table, table.specs, "fixed")), "")
+    return next(partition_columns(table, table.specs, "uuid", "fixed"), "")
 
 
 def _sizes(manifests: Iterable[Manifest]) -> ManifestSizes:
