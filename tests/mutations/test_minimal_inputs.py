@@ -38,6 +38,9 @@ INPUTS: list[tuple[str, Any]] = [
     ("rest", _whole(answers._REST, **{"/namespaces": {"namespaces": True}})),
     ("rest", _whole(answers._REST, **{"/namespaces": {"namespaces": [[]], "next-page-token": 1}})),
     ("rest", _whole(answers._REST, **{"/config": {"defaults": {}, "overrides": {"uri": "file:///etc"}}})),
+    ("rest", _whole(answers._REST, **{"/tables": {"identifiers": [{"name": "\ud800"}]}})),
+    ("rest", _whole(answers._REST, **{"/namespaces": {"namespaces": [["\ud800"]], "next-page-token": "\ud800"}})),
+    ("rest", _whole(answers._REST, **{"/config": {"overrides": {"namespace-separator": "\ud800", "prefix": "\ud800"}}})),
     ("registry", _whole(answers._REGISTRY, **{"/subjects": answers._SUBJECT | {"references": [
         {"name": name, "subject": name, "version": version} for name in "abc" for version in (1, 2, 3)
     ]}})),

@@ -51,7 +51,7 @@ class Entries(Mapping[str, Pointer]):
         return found
 
     def _asked(self, name: str) -> Pointer | None:
-        path = f"{self._server.path_of(self._namespace)}/tables/{quote(name, safe='')}"
+        path = f"{self._server.path_of(self._namespace)}/tables/{quote(name, safe='', errors='replace')}"
         answer = self._server.get(f"{path}?snapshots=refs")
         if answer is not None:
             return Pointer(self._server.location_in(answer), False, lambda: self._fetched(path))
@@ -169,7 +169,7 @@ class _Server:
 
     def path_of(self, namespace: str) -> str:
         """The address of a namespace below the root."""
-        return f"/namespaces/{quote(self._separator.join(namespace.split('.')), safe='')}"
+        return f"/namespaces/{quote(self._separator.join(namespace.split('.')), safe='', errors='replace')}"
 
     def get(self, path: str) -> Attributes | None:
         """The answer, or None where the server says that there is no such thing. Raises ``Failure``."""
@@ -195,7 +195,7 @@ class _Server:
         token = ""
         while True:
             query = {**asked, "pageToken": token} if token else asked
-            answer = self.get(f"{path}?{urlencode(query)}" if query else path)
+            answer = self.get(f"{path}?{urlencode(query, errors='replace')}" if query else path)
             if answer is None:
                 return
             entries = answer.get(name) or []
@@ -212,7 +212,10 @@ class _Server:
     def has_view(self, namespace: str, name: str) -> bool:
         """Whether the server says that a view has this name."""
         try:
-            return self.get(f"{self.path_of(namespace)}/views/{quote(name, safe='')}") is not None
+            return (
+                self.get(f"{self.path_of(namespace)}/views/{quote(name, safe='', errors='replace')}")
+                is not None
+            )
         except Failure:
             return False
 
