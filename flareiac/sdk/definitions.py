@@ -36,6 +36,7 @@ def _leaf(what: str, *kinds: type, known: bool = False) -> Form:
 Text: TypeAlias = Annotated[str, _leaf("a text", str)]
 Number: TypeAlias = Annotated[int, _leaf("a number", int, float)]
 """As it is written; a fraction is kept where the schema admits it."""
+Whole: TypeAlias = Annotated[int, _leaf("a whole number", int)]
 Flag: TypeAlias = Annotated[bool, _leaf("true or false", bool)]
 Ref: TypeAlias = Annotated[Reference, _leaf("a reference", Reference, known=True)]
 """Another resource; always known."""

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from typing import Final
 
 from flareiac.kernel.data import UNKNOWN, Data
 from flareiac.sdk.schema import Validator
@@ -13,7 +14,8 @@ _SIZE = re.compile(r"(\d{1,18})\s*(B|KB|MB|GB|TB)", re.IGNORECASE)
 _JVM_SIZE = re.compile(r"[1-9]\d{0,9}[kmgtKMGT]b?")
 _LONGEST = 1000 * 365 * _DURATION_UNITS["d"]
 """A time that so far ago or ahead is one that every system can tell."""
-_LARGEST = 2**63 - 1
+LARGEST_INT: Final = 2**31 - 1
+LARGEST_LONG: Final = 2**63 - 1
 
 
 def parse_duration(text: str) -> int | None:
@@ -73,7 +75,7 @@ def is_size(value: Data) -> str | None:
     """A size such as ``"256MB"``, of less than 2^63 bytes."""
     size = parse_size(value) if isinstance(value, str) else None
     if size is not None:
-        return None if size <= _LARGEST else f"{value!r} is more than any file system holds."
+        return None if size <= LARGEST_LONG else f"{value!r} is more than any file system holds."
     return f'{value!r} is not a size. Write a whole number and a unit, such as "512KB", "256MB" or "2GB".'
 
 
@@ -92,15 +94,35 @@ def one_of(*allowed: Data, explained: Sequence[Data] = ()) -> Validator:
     return check
 
 
-def between(low: float, high: float | None = None) -> Validator:
-    """A number in a closed range."""
+def whole(low: int = 1, high: int = LARGEST_INT) -> Validator:
+    """A whole number in a closed range. Without ``high`` it is one that the JVM holds in 32 bits."""
 
     def check(value: Data) -> str | None:
-        if value < low or (high is not None and value > high):
-            return f"{value} is out of range: it must be at least {low}" + (
-                f" and at most {high}." if high is not None else "."
-            )
-        return None
+        match value:
+            case bool():
+                whole = False
+            case float():
+                whole = value.is_integer()
+            case _:
+                whole = isinstance(value, int)
+        if not whole or value < low:
+            return f"{value} is not a whole number from {low}."
+        return f"{value} is more than {high:,}." if value > high else None
+
+    return check
+
+
+def fields(**validators: Validator) -> Validator:
+    """Of an object: those of its fields that are given pass these."""
+
+    def check(value: Data) -> str | None:
+        given = value if isinstance(value, Mapping) else {}
+        wrong = (
+            f"{name}: {text}"
+            for name, validator in validators.items()
+            if given.get(name) is not None and given[name] is not UNKNOWN and (text := validator(given[name]))
+        )
+        return next(wrong, None)
 
     return check
 

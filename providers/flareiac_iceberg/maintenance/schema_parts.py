@@ -7,11 +7,10 @@ from flareiac.kernel.data import Data
 from flareiac.kernel.diagnostics import did_you_mean
 from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING, MapType
 from flareiac.sdk.schema import Attribute, Validator
-from flareiac.sdk.validators import is_duration, is_size, parse_duration, parse_size
+from flareiac.sdk.validators import fields, is_duration, is_size, parse_duration, parse_size, whole
 
 NEXT: Final = "takes effect with the next run"
 _SHARE: Final = re.compile(r"(\d{1,3}(?:\.\d+)?)\s*%")
-_MOST: Final = 2**31 - 1
 DAY_MS: Final = 86_400_000
 
 
@@ -28,22 +27,6 @@ def is_share(value: Data) -> str | None:
     return f'{value!r} is not a share. Write a percentage from "0%" to "100%", such as "30%".'
 
 
-def whole(low: int) -> Validator:
-    def check(value: Data) -> str | None:
-        if isinstance(value, int | float) and value > _MOST:
-            return f"{value} is more than {_MOST:,}."
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, int | float)
-            or value < low
-            or value != int(value)
-        ):
-            return f"{value} is not a whole number from {low}."
-        return None
-
-    return check
-
-
 def some_size(value: Data) -> str | None:
     return is_size(value) or (None if parse_size(value) else "It must be more than nothing.")
 
@@ -57,6 +40,8 @@ def entries(**validators: Validator) -> Validator:
     without a word.)
     """
 
+    given = fields(**validators)
+
     def check(value: Data) -> str | None:
         if not isinstance(value, dict):
             return f"It is an object with {' and '.join(validators)}."
@@ -66,12 +51,7 @@ def entries(**validators: Validator) -> Validator:
                 f'There is no "{unknown}" here: it takes '
                 f"{' and '.join(validators)}.{did_you_mean(unknown, validators)}"
             )
-        wrong = (
-            f"{name}: {text}"
-            for name, item in validators.items()
-            if value.get(name) is not None and (text := item(value[name]))
-        )
-        return next(wrong, None)
+        return given(value)
 
     return check
 

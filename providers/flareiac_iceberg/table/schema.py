@@ -5,7 +5,7 @@ from typing import Final
 from flareiac.kernel.data import Data
 from flareiac.kernel.types import ANY, NUMBER, STRING, ListType, MapType, RefType
 from flareiac.sdk.schema import Attribute, Block, NestedBlock, Nesting
-from flareiac.sdk.validators import between, is_duration, not_empty, one_of
+from flareiac.sdk.validators import is_duration, not_empty, one_of, whole
 from flareiac_iceberg.format.spec import DISTRIBUTION_MODES, FOREVER
 from flareiac_iceberg.maintenance.schema import BLOCKS as MAINTENANCE
 from flareiac_iceberg.maintenance.schema import ENGINE
@@ -58,7 +58,7 @@ BRANCH: Final = Block(
         "min_snapshots_to_keep": Attribute(
             type=NUMBER,
             description="Minimum number of snapshots of the branch that an expiry keeps.",
-            validators=(between(1),),
+            validators=(whole(),),
             effect="metadata only",
         ),
         "max_snapshot_age": Attribute(

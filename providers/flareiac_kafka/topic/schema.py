@@ -2,29 +2,11 @@
 
 from typing import Final
 
-from flareiac.kernel.data import Data
 from flareiac.kernel.types import NUMBER, STRING, MapType, RefType
 from flareiac.sdk.schema import Attribute, Block
-from flareiac.sdk.validators import not_empty, one_of
+from flareiac.sdk.validators import not_empty, one_of, whole
 
-_MOST_PARTITIONS: Final = 2**31 - 1
 _MOST_REPLICAS: Final = 2**15 - 1
-
-
-def _whole(value: Data, most: int) -> str | None:
-    return (
-        None
-        if value == int(value) and 1 <= value <= most
-        else f"{value} is not a whole number of at least 1."
-    )
-
-
-def _partitions(value: Data) -> str | None:
-    return _whole(value, _MOST_PARTITIONS)
-
-
-def _replicas(value: Data) -> str | None:
-    return _whole(value, _MOST_REPLICAS)
 
 
 SCHEMA: Final = Block(
@@ -43,14 +25,14 @@ SCHEMA: Final = Block(
             type=NUMBER,
             description="Number of partitions; it can only grow. Left out: the default of the cluster, and "
             "not managed.",
-            validators=(_partitions,),
+            validators=(whole(),),
             effect="irreversible: records of a key may go to another partition than before",
         ),
         "replication_factor": Attribute(
             type=NUMBER,
             description="Number of copies of each partition. Left out: the default of the cluster, and not "
             "managed. It is set when the topic is created.",
-            validators=(_replicas,),
+            validators=(whole(1, _MOST_REPLICAS),),
         ),
         "config": Attribute(
             type=MapType(STRING),

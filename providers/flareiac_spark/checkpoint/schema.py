@@ -4,7 +4,7 @@ from typing import Final
 
 from flareiac.kernel.types import BOOL, NUMBER, STRING, ObjectType
 from flareiac.sdk.schema import Attribute, Block
-from flareiac.sdk.validators import between, one_of
+from flareiac.sdk.validators import fields, one_of, whole
 
 _STORE: Final = ObjectType(
     {"provider": STRING, "changelog": BOOL, "partitions": NUMBER},
@@ -33,7 +33,7 @@ SCHEMA: Final = Block(
                 "that start_from names."
             ),
             default=1,
-            validators=(between(1, 9999),),
+            validators=(whole(1, 9999),),
             effect="new generation",
         ),
         "start_from": Attribute(
@@ -50,14 +50,14 @@ SCHEMA: Final = Block(
             type=NUMBER,
             description="Number of generations that are kept.",
             default=2,
-            validators=(between(1),),
+            validators=(whole(),),
             effect="state only",
         ),
         "min_batches_to_retain": Attribute(
             type=NUMBER,
             description="Number of batches that Spark keeps for recovery.",
             default=100,
-            validators=(between(1),),
+            validators=(whole(),),
             effect="restart",
         ),
         "state_store": Attribute(
@@ -65,6 +65,7 @@ SCHEMA: Final = Block(
             description=(
                 'State store of the query: { provider = "rocksdb", changelog = true, partitions = 8 }.'
             ),
+            validators=(fields(partitions=whole()),),
             effect="pinned by the first start of a generation",
         ),
         "on_destroy": Attribute(

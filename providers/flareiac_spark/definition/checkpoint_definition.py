@@ -2,7 +2,7 @@
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac.sdk.definitions import Flag, Number, Text, definition_of
+from flareiac.sdk.definitions import Flag, Number, Text, Whole, definition_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +21,7 @@ class CheckpointDefinition:
     """
 
     location: str
-    generation: Number
+    generation: Whole
     start_from: Text | None
     keep_generations: Number
     min_batches_to_retain: Number

@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar, Literal, TypeAlias
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import IMPLIED, OPTIONAL, SPARSE, Form, Mismatch, decode, encode, named
-from flareiac.sdk.definitions import Flag, Number, Plain, Ref, Text, definition_of
+from flareiac.sdk.definitions import Flag, Number, Plain, Ref, Text, Whole, definition_of
 from flareiac_spark.control import ALL
 from flareiac_spark.engine.engine_definition import EngineDefinition
 from flareiac_spark.sources.avro.registry import RegistryAccess
@@ -250,7 +250,7 @@ class JobDefinition:
     application: Annotated[ApplicationDefinition | None, Form(_encode_application, _decode_application)]
     checkpoint: Ref | None
     checkpoint_location: str | None
-    generation: Number | None
+    generation: Whole | None
     mode: Literal["stream", "batch"]
     trigger: Trigger
     inputs: Mapping[str, Input]

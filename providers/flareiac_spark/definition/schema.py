@@ -6,7 +6,7 @@ from typing import Final
 from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING, ListType, MapType, ObjectType, RefType, Type
 from flareiac.sdk.schema import Attribute, Block, NestedBlock, Nesting
 from flareiac.sdk.secret_settings import SETTINGS
-from flareiac.sdk.validators import one_of
+from flareiac.sdk.validators import fields, one_of, whole
 from flareiac_spark.sources.file_formats import FORMAT, OPTIONS
 from flareiac_spark.stream.schema import COLUMN
 
@@ -292,6 +292,7 @@ SCHEMA: Final = Block(
             description=(
                 'Restart policy after failures: { max_failures = 3, within = "1h", backoff = "10s" }.'
             ),
+            validators=(fields(max_failures=whole(0)),),
             effect="live",
         ),
         "stability": Attribute(

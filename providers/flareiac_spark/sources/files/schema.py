@@ -4,7 +4,7 @@ from typing import Final
 
 from flareiac.kernel.types import NUMBER, STRING
 from flareiac.sdk.schema import Attribute, Block
-from flareiac.sdk.validators import between, is_duration, one_of
+from flareiac.sdk.validators import is_duration, one_of, whole
 from flareiac_spark.sources.file_formats import FORMAT, OPTIONS
 from flareiac_spark.sources.files.reading import FIRST, NEWEST
 
@@ -22,7 +22,7 @@ BLOCK: Final = Block(
         "max_files_per_trigger": Attribute(
             type=NUMBER,
             description="Maximum number of files per batch.",
-            validators=(between(1),),
+            validators=(whole(),),
             effect="restart",
         ),
         "max_file_age": Attribute(

@@ -5,7 +5,7 @@ from typing import Final
 from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING, ListType, RefType
 from flareiac.sdk.schema import Attribute, Block
 from flareiac.sdk.secret_settings import SETTINGS
-from flareiac.sdk.validators import between, not_empty, one_of
+from flareiac.sdk.validators import LARGEST_LONG, not_empty, one_of, whole
 from flareiac_spark.sources.kafka.formats import FORMATS
 
 ISOLATION_LEVELS: Final = ("read_committed", "read_uncommitted")
@@ -67,13 +67,13 @@ BLOCK: Final = Block(
         "max_offsets_per_trigger": Attribute(
             type=NUMBER,
             description="Maximum number of offsets per batch, over all partitions.",
-            validators=(between(1),),
+            validators=(whole(1, LARGEST_LONG),),
             effect="restart",
         ),
         "min_partitions": Attribute(
             type=NUMBER,
             description="Minimum number of tasks per batch: large partitions are split.",
-            validators=(between(1),),
+            validators=(whole(),),
             effect="restart",
         ),
         "format": Attribute(

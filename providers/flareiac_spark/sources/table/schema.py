@@ -4,7 +4,7 @@ from typing import Final
 
 from flareiac.kernel.types import BOOL, NUMBER, STRING, RefType
 from flareiac.sdk.schema import Attribute, Block
-from flareiac.sdk.validators import between
+from flareiac.sdk.validators import whole
 
 BLOCK: Final = Block(
     description="Reads the rows that are appended to an Iceberg table.",
@@ -26,7 +26,7 @@ BLOCK: Final = Block(
         "max_files_per_trigger": Attribute(
             type=NUMBER,
             description="Maximum number of files per batch.",
-            validators=(between(1),),
+            validators=(whole(),),
             effect="restart",
         ),
         "skip_deletes": Attribute(

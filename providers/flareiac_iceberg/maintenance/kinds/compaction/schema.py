@@ -5,7 +5,7 @@ from typing import Final
 from flareiac.kernel.data import Data
 from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING, ListType
 from flareiac.sdk.schema import Attribute, Block
-from flareiac.sdk.validators import not_empty, one_of
+from flareiac.sdk.validators import not_empty, one_of, whole
 from flareiac_iceberg.maintenance.schema_parts import (
     NEXT,
     OPTIONS,
@@ -15,7 +15,6 @@ from flareiac_iceberg.maintenance.schema_parts import (
     number,
     partial,
     size,
-    whole,
 )
 
 

@@ -3,13 +3,13 @@
 from typing import Final
 
 from flareiac.sdk.schema import Block
+from flareiac.sdk.validators import whole
 from flareiac_iceberg.maintenance.schema_parts import (
     OPTIONS,
     always,
     number,
     partial,
     size,
-    whole,
 )
 
 BLOCK: Final = Block(

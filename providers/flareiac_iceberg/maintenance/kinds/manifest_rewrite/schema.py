@@ -4,12 +4,12 @@ from typing import Final
 
 from flareiac.kernel.types import ANY
 from flareiac.sdk.schema import Attribute, Block
+from flareiac.sdk.validators import whole
 from flareiac_iceberg.maintenance.schema_parts import (
     NEXT,
     always,
     entries,
     some_size,
-    whole,
 )
 
 BLOCK: Final = Block(
