@@ -78,7 +78,7 @@ def _other_type(place: Place, _places: list[Place], choose: random.Random, _othe
         case str():
             forms += [list(value[:50]), len(value), value.encode(errors="surrogatepass").hex()[:50]]
         case list():
-            forms += [dict(enumerate(map(str, value[:20]))), len(value)]
+            forms += [{str(at): str(each) for at, each in enumerate(value[:20])}, len(value)]
         case dict():
             forms += [list(value), list(value.values()), [[key, item] for key, item in value.items()]]
         case _:
@@ -91,9 +91,9 @@ def _renamed(place: Place, _places: list[Place], choose: random.Random, _others:
     if isinstance(holder, dict):
         new = choose.choice(
             (
-                key[1:],
-                key + "s",
-                key.upper(),
+                str(key)[1:],
+                f"{key}s",
+                str(key).upper(),
                 "",
                 "\x1b[31m",
                 *list(holder),

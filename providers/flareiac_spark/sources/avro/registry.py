@@ -117,7 +117,7 @@ class Registry:
 
     def version(self, subject: str, which: int | str) -> SubjectVersion:
         """One version of a subject."""
-        found = self._get(f"/subjects/{quote(subject, safe='')}/versions/{which}")
+        found = self._get(f"/subjects/{_in_path(subject)}/versions/{which}")
         match found:
             case {"version": int(number), "id": int(schema_id)}:
                 return SubjectVersion(
@@ -128,7 +128,7 @@ class Registry:
 
     def versions(self, subject: str) -> tuple[int, ...]:
         """The numbers of a subject's versions, ascending."""
-        found = self._get(f"/subjects/{quote(subject, safe='')}/versions")
+        found = self._get(f"/subjects/{_in_path(subject)}/versions")
         if not isinstance(found, list) or not all(isinstance(number, int) for number in found):
             raise self._not_understood()
         return tuple(sorted(found))
@@ -136,7 +136,7 @@ class Registry:
     def compatibility(self, subject: str) -> str:
         """Which changes of a subject the registry takes: ``BACKWARD``, ``NONE``, ..."""
         try:
-            found = self._get(f"/config/{quote(subject, safe='')}")
+            found = self._get(f"/config/{_in_path(subject)}")
         except NotFound:
             found = self._get("/config")
         match found:
@@ -149,7 +149,7 @@ class Registry:
         """The version of a subject that is this schema. Raises ``NotFound`` also where there is no such
         subject.
         """
-        match self._post(f"/subjects/{quote(subject, safe='')}", text):
+        match self._post(f"/subjects/{_in_path(subject)}", text):
             case {"version": int(number), "id": int(schema_id)}:
                 schema = RegisteredSchema(text=text)
                 return SubjectVersion(subject=subject, version=number, id=schema_id, schema=schema)
@@ -160,7 +160,7 @@ class Registry:
         """Why the registry would not take this schema as the next version of a subject, as its mode of
         compatibility says; nothing where it would. Raises ``NotFound`` where there is no such subject.
         """
-        path = f"/compatibility/subjects/{quote(subject, safe='')}/versions"
+        path = f"/compatibility/subjects/{_in_path(subject)}/versions"
         try:
             found = self._post(f"{path}?verbose=true", text)
         except NotFound:  # also of a registry that compares single versions only
@@ -179,7 +179,7 @@ class Registry:
         """The id of a schema, which is a version of the subject from now on, if it was not before. Raises
         ``RegistryRejected``.
         """
-        match self._post(f"/subjects/{quote(subject, safe='')}/versions", text):
+        match self._post(f"/subjects/{_in_path(subject)}/versions", text):
             case {"id": int(schema_id)}:
                 return schema_id
             case _:
@@ -219,7 +219,7 @@ class Registry:
                 if len(texts) >= _MOST_REFERENCES:
                     raise RegistryRefused(f"a schema needs more than {_MOST_REFERENCES} others")
                 texts[subject, version] = None
-                found = self._get(f"/subjects/{quote(subject, safe='')}/versions/{version}")
+                found = self._get(f"/subjects/{_in_path(subject)}/versions/{version}")
                 text = self._collected(found, texts, deep + 1)
                 del texts[subject, version]
                 texts[subject, version] = text  # after those that it names
@@ -298,6 +298,13 @@ def registry_schemas(registry: Registry, subject: str, *, newest: int) -> Iterat
             yield registry.version(subject, number)
         except NotFound:  # deleted in between
             continue
+
+
+def _in_path(subject: str) -> str:
+    """A subject as a part of an address. Half of a surrogate pair, as a reference in a schema may have it,
+    has no bytes: it is sent as a question mark, under which no subject is.
+    """
+    return quote(subject, safe="", errors="replace")
 
 
 def _login(access: RegistryAccess) -> dict[str, str]:
