@@ -1,5 +1,6 @@
 """Reads manifest lists and manifests from their bytes: what a plan about files needs, and nothing else."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
@@ -14,6 +15,7 @@ from flareiac_iceberg.format.avro_decoder import AvroDecoder
 
 if TYPE_CHECKING:
     from pyiceberg.avro.decoder import BinaryDecoder
+    from pyiceberg.schema import Schema
 
 _NAMES: Final = {504: "added_files_count", 505: "existing_files_count"}
 """Fields that older writers name otherwise, by field id."""
@@ -182,6 +184,7 @@ def _avro_file() -> Callable[[_Bytes], AbstractContextManager[Any]]:
     from pyiceberg.avro.codecs.codec import Codec
     from pyiceberg.avro.file import META_SCHEMA, SYNC_SIZE, AvroFile, AvroFileHeader
     from pyiceberg.avro.resolver import construct_reader, resolve_reader
+    from pyiceberg.utils.schema_conversion import AvroSchemaConversion
 
     class Header(AvroFileHeader):
         def compression_codec(self) -> type[Codec] | None:
@@ -189,6 +192,10 @@ def _avro_file() -> Callable[[_Bytes], AbstractContextManager[Any]]:
             if name not in KNOWN_CODECS:
                 raise ValueError(f"Unsupported codec: {name}")
             return KNOWN_CODECS[name]
+
+        def get_schema(self) -> "Schema":
+            written = json.loads(self.meta["avro.schema"])
+            return AvroSchemaConversion().avro_to_iceberg(_without_names(written, {}))
 
     class File(AvroFile[Any]):
         def __enter__(self) -> Self:
@@ -214,6 +221,27 @@ def _avro_file() -> Callable[[_Bytes], AbstractContextManager[Any]]:
                     raise ValueError("a block holds more than its records")
 
     return cast("Callable[[_Bytes], AbstractContextManager[Any]]", File)
+
+
+def _without_names(schema: Any, known: dict[str, Any]) -> Any:
+    """An Avro schema in which each type is written out. Avro names a type where it stands a second time, as
+    that of two partitions by a uuid or a decimal, and the library does not know the name.
+    """
+    match schema:
+        case str():
+            return known.get(schema, schema)
+        case list():
+            return [_without_names(item, known) for item in schema]
+        case {"type": "fixed", "name": str() as name}:
+            known[name] = schema
+            return schema
+        case dict():
+            inside = ("type", "fields", "items", "values")
+            return {
+                key: _without_names(value, known) if key in inside else value for key, value in schema.items()
+            }
+        case _:
+            return schema
 
 
 def _places(fields: Sequence[Any]) -> dict[str, int]:

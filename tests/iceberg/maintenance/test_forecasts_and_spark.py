@@ -162,6 +162,20 @@ def four_with_deletes(lake: Lake, spark: Any) -> dict[str, Any]:
     return body
 
 
+def test_manifests_of_two_partitions_of_one_type_are_read(shared: Lake, spark: Any, do: Do) -> None:
+    shared.other_made().create_namespace_if_not_exists("n")
+    spark.sql(f"CREATE TABLE {NAME} (a DECIMAL(9,2), b DECIMAL(9,2)) USING iceberg PARTITIONED BY (a, b)")
+    for number in range(3):
+        spark.sql(f"INSERT INTO {NAME} VALUES ({number}.5, 1), ({number}.5, NULL)")
+    body = {
+        "column": None,
+        "compaction": {"where": "b IS NULL", "rewrite_all": True, "every": "1s"},
+        "manifest_rewrite": {"run_if": {"manifests_over": 1}},
+    }
+    assert tasks(shared, body)["compaction"].forecast["rewritten_files"] == 3
+    as_forecast(do(tasks(shared, body)["manifest_rewrite"]))
+
+
 @pytest.mark.parametrize("kind", ["uuid", "binary"])
 def test_deletes_are_rewritten_where_iceberg_can_read_their_partitions(
     shared: Lake, spark: Any, do: Do, kind: str
