@@ -58,8 +58,11 @@ def event_line(event: Event, colour: bool, *, every: bool = False) -> str | None
     name = "" if isinstance(event, Note) else operation_name(event.operation)
     match event:
         case Started(operation=operation):
-            silent = operation.verb in (Verb.RECORD, Verb.STAGE)  # a stage has one line, once it has ended
-            return None if silent and not every else style.strong(f"{name}: {doing(operation)}...")
+            return (
+                None
+                if _needs_no_line(operation) and not every
+                else style.strong(f"{name}: {doing(operation)}...")
+            )
         # A phase, and no news
         case Progressed(elapsed=elapsed, message=message) if elapsed < PATIENCE and " " not in message:
             return None
@@ -69,7 +72,8 @@ def event_line(event: Event, colour: bool, *, every: bool = False) -> str | None
                 f"{name}: Still {_DOING[operation.verb].lower()}... [{elapsed_text(elapsed)} elapsed]{detail}"
             )
         case Completed():
-            return None if _is_left_out(event) and not every else _completed(event, style)
+            left_out = _needs_no_line(event.operation) and not event.messages
+            return None if left_out and not every else _completed(event, style)
         case Failed(operation=operation, diagnostics=diagnostics) if is_cancelled(diagnostics):
             return style.paint(f"{name}: {doing(operation)} cancelled, not confirmed", Tone.CHANGE)
         case Failed(operation=operation, elapsed=elapsed, diagnostics=diagnostics):
@@ -94,13 +98,12 @@ def _completed(event: Completed, style: Style) -> str:
     return "\n".join([*lines, *(f"  {printable(message)}" for message in event.messages)])
 
 
-def _is_left_out(event: Completed) -> bool:
+def _needs_no_line(operation: Operation) -> bool:
     """Returns True for what only records, and for the stage that starts a resource: the operation after it
-    waits until it runs.
+    waits until it runs. Any other stage, such as the copy of a checkpoint, may take minutes.
     """
-    operation = event.operation
     starts = operation.verb is Verb.STAGE and operation.text == f"start {operation.address}"
-    return (starts or operation.verb is Verb.RECORD) and not event.messages
+    return starts or operation.verb is Verb.RECORD
 
 
 def operation_name(operation: Operation) -> str:
