@@ -282,8 +282,8 @@ def verdict_of(own: Mapping[str, Any], blockers: Sequence[Mapping[str, Any]]) ->
     if "FIK062" in codes:
         return Verdict.REFUSED
     if "FIK063" in codes:
-        known = any(item["why"].startswith("Results would") for item in blockers)
-        return Verdict.RESULTS_CHANGE if known else Verdict.UNKNOWN
+        unknown = any(item["why"].startswith("Results may") for item in blockers)
+        return Verdict.UNKNOWN if unknown else Verdict.RESULTS_CHANGE
     if codes:
         return f"{Verdict.BLOCKED}"
     effects = {step["effect"] for step in own["steps"]}
