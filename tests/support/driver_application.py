@@ -11,6 +11,8 @@ import pytest
 
 from flareiac_spark.control import ApplicationSettings
 from flareiac_spark.driver.spark_session import LAUNCH_CONF, end_spark, start_spark
+from flareiac_spark.storage import open_with
+from flareiac_spark.storage.s3_store import S3Store
 from tests.support.spark_session import short_lived
 
 
@@ -32,3 +34,5 @@ def driver_application(
         started = start_spark(settings, root)
         yield started.session
         end_spark(started, 60)
+        # What follows in this process has no JVM to reach buckets through.
+        open_with(S3Store)
