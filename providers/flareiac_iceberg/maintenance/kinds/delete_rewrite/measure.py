@@ -18,11 +18,13 @@ _GRANULARITY: Final = "write.delete.granularity"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteFigures(FileGroups):
     """Of position delete files. ``apart``: one that is written is about one data file only. ``unfit``: the
-    column of a partition that Iceberg's action cannot read; empty where there is none.
+    column of a partition that Iceberg's action cannot read; empty where there is none. ``old_specs``: how
+    many earlier partition specs have such files.
     """
 
     apart: bool = True
     unfit: str = ""
+    old_specs: int = 0
 
 
 def measure(settings: DeleteRewrite, contents: Contents) -> DeleteFigures:
@@ -50,15 +52,19 @@ def measure(settings: DeleteRewrite, contents: Contents) -> DeleteFigures:
 def _counted(contents: Contents, limits: Sizing, kept: Collection[str | None]) -> DeleteFigures:
     """``kept``: the data files for each of which a file of its own remains."""
     parts: dict[tuple[Data, ...], list[Candidate]] = {}
+    old: set[int] = set()
     count = small = 0
     for spec, entry in contents.delete_files:
         if entry.content != files.POSITION_DELETES or entry.format == "PUFFIN":
             continue
         count += 1
         small += entry.size < limits.least
-        key = (spec, *files.partition_key(entry)) if spec == contents.table.spec_id else ()
+        is_old = spec != contents.table.spec_id
+        old |= {spec} if is_old else set()
+        key = () if is_old else (spec, *files.partition_key(entry))
         parts.setdefault(key, []).append(
             Candidate(entry.size, about=entry.referenced if entry.referenced in kept else None)
         )
     total = sum((grouped(part, limits) for part in parts.values()), Groups())
-    return DeleteFigures(files=count, small=small, **group_figures(limits, total, len(parts)))
+    figures = group_figures(limits, total, len(parts))
+    return DeleteFigures(files=count, small=small, old_specs=len(old), **figures)

@@ -39,6 +39,13 @@ def plan(case: Case, settings: DeleteRewrite, found: DeleteFigures | None) -> Ma
             f"by a uuid or a fixed value, which {found.unfit} is"
         )
         return case.idle(text, of=snapshot)
+    if found.old_specs > 1:
+        # It takes the files of all earlier specs for one partition, and then refuses them (measured).
+        text = (
+            f"{count(found.small, 'small position delete file')}; Iceberg cannot rewrite those of "
+            f"{found.old_specs} earlier partition specs at once"
+        )
+        return case.idle(text, of=snapshot)
     text = (
         f"{count(found.small, 'small position delete file')} of {found.files:,}: {found.rewritten_files:,} "
         f"of them ({size(found.rewritten_bytes)}) become about {found.added_files:,}"
