@@ -338,7 +338,8 @@ def _preflight(
     said: list[str] = []
 
     def note(text: str) -> None:
-        """What holds up the answer, such as the start of an application, once for all that wait for it."""
+        """Reports a thing that holds up the answer, such as the start of an application, once for all that
+        wait for it."""
         if text not in said:
             said.append(text)
             ports.emit(Note(message=f"{text[:1].upper()}{text[1:]}..."))

@@ -57,7 +57,7 @@ class Results:
 
     @property
     def incomplete(self) -> bool:
-        """Whether an operation that was begun is not known to have come to its end."""
+        """Returns True where an operation that was begun is not known to have come to its end."""
         return bool(self.failed or self.unconfirmed)
 
 

@@ -48,7 +48,7 @@ OTHER_BLOCKS = frozenset({*_LATER, *_OTHERWISE})
 
 
 def instead_of(block_type: str) -> str | None:
-    """What stands for a block type that other tools have and this one has not, in one or two sentences."""
+    """Returns the replacement of a block type that only other tools have, in one or two sentences."""
     return _LATER.get(block_type) or _OTHERWISE.get(block_type)
 
 

@@ -254,7 +254,7 @@ def is_known(value: Data) -> bool:
 
 
 def holds_exact_number(value: Data) -> bool:
-    """Whether a part of a value is a number that a float would round."""
+    """Returns True where a part of a value is a number that a float would round."""
     if isinstance(value, dict):
         return any(map(holds_exact_number, value.values()))
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""What may have been meant by a value of the wrong type, as HCL to write. Pure."""
+"""Guesses what was meant by a value of the wrong type, as HCL to write. Pure."""
 
 from collections.abc import Mapping
 from decimal import Decimal

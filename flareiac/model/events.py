@@ -44,7 +44,7 @@ class Failed:
 
 
 def is_cancelled(diagnostics: Sequence[Diagnostic]) -> bool:
-    """Whether nothing but the user's own cancelling kept an operation from its end."""
+    """Returns True where nothing but the user's own cancelling kept an operation from its end."""
     return bool(diagnostics) and all(item.cancelled for item in diagnostics)
 
 

@@ -145,7 +145,7 @@ def apply_summary(
     outputs: Mapping[str, OutputValue] | None = None,
     colour: bool = False,
 ) -> str:
-    """How an apply ended; the outputs follow when it was complete."""
+    """Says how an apply ended; the outputs follow when it was complete."""
     style = Style(colour)
     found = applied(plan, ended.done)
     if ended.failed or ended.unconfirmed or ended.skipped:

@@ -48,8 +48,8 @@ def applied(plan: Plan, done: Collection[str]) -> Counts:
 
 
 def change_of(operation: Operation) -> tuple[str, str] | None:
-    """What people count, of which an operation is a part: a resource, or one of its maintenance tasks. None
-    for what only records.
+    """Returns the change that people count and that the operation is a part of: a resource, or one of its
+    maintenance tasks. None for an operation that only records.
     """
     return None if operation.verb is Verb.RECORD else (operation.address, operation.task)
 

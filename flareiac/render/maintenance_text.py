@@ -29,7 +29,7 @@ def due_section(plan: Plan, look: RenderOptions) -> list[str]:
 
 
 def _title(plan: Plan, due: Sequence[PlannedTask]) -> str:
-    """Who runs what is due: a plan is not read as a list of what someone else has to do."""
+    """Names the command that runs what is due, so that no one reads the section as work for somebody else."""
     if not due:
         return "Not due yet:"
     if plan.blocked or plan.errored:

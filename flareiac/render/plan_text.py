@@ -204,7 +204,7 @@ def _last_line(plan: Plan, look: RenderOptions) -> str:
 
 
 def _conclusion(plan: Plan) -> str:
-    """What the plan comes to, in one line."""
+    """The result of the plan, in one line."""
     if plan.errored:
         return "Planning failed: this plan has errors and cannot be applied."
     found = counts(plan)

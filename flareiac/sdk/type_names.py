@@ -47,7 +47,7 @@ def example(name: str) -> str:
 
 
 def advice(word: str) -> str | None:
-    """What to write for a type of another system, as a sentence; None where no single type is meant.
+    """Says what to write for a type of another system, as a sentence; None where no single type is meant.
 
     ``word`` is in lower case.
     """
@@ -74,8 +74,8 @@ def advice(word: str) -> str | None:
 
 
 def continued(name: str, rest: str) -> str | None:
-    """What to write where a type goes on after its end (``varchar(20)``, ``long null``); None where nothing
-    is known. ``name`` is the type that was read, ``rest`` the word or mark that follows it.
+    """Says what to write where a type goes on after its end (``varchar(20)``, ``long null``); None where
+    nothing is known. ``name`` is the type that was read, ``rest`` the word or mark that follows it.
     """
     if rest == "(":
         return f'{name} takes no length or precision: write "{name}".'

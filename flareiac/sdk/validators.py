@@ -113,7 +113,7 @@ def whole(low: int = 1, high: int = LARGEST_INT) -> Validator:
 
 
 def fields(**validators: Validator) -> Validator:
-    """Of an object: those of its fields that are given pass these."""
+    """An object whose given fields pass these validators."""
 
     def check(value: Data) -> str | None:
         given = value if isinstance(value, Mapping) else {}

@@ -306,7 +306,7 @@ def _former(case: Case, root: Path, records: dict[str, ResourceRecord]) -> dict[
 
 
 def observed_as(record: ResourceRecord, before: Observation) -> Observation:
-    """What is there of a resource that is as recorded; the folders of a checkpoint are as they were before, but
+    """Observes a resource that is as recorded; the folders of a checkpoint are as they were before, but
     for a move, which has come to its end.
     """
     known = getattr(before, "facts", None)

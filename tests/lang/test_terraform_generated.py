@@ -82,8 +82,8 @@ _PANIC: Final = 'Call to function "element" failed: panic in function implementa
 
 
 def is_deliberate(text: str, theirs: Answer, found: "Ours", scope: Scope) -> bool:
-    """Whether a generated difference is one that is meant: proven by the same expression without its cause,
-    or by the very words of Terraform's refusal.
+    """Returns True where a generated difference is one that is meant: proven by the same expression without
+    its cause, or by the very words of Terraform's refusal.
     """
     if isinstance(theirs, Refused) and isinstance(found, Value):
         if _NOT_OF_ONE_TYPE.search(theirs.why):

@@ -75,7 +75,7 @@ def test_both_take_the_same_texts_and_spell_them_alike(text: str) -> None:
 
 @pytest.mark.parametrize("word", [word for word in _WORDS if advice(word)])
 def test_what_is_advised_is_a_type(word: str) -> None:
-    assert _table(word) is None, "advice is for what is no type"
+    assert _table(word) is None, "advice is for words that are not types"
     for text in re.findall(r'"([^"]+)"', advice(word) or ""):
         assert _table(text) is not None
 

@@ -1,4 +1,4 @@
-"""What counts something is a whole number, in every block: a fraction is refused where it is written."""
+"""Counts are whole numbers, in every block: a fraction is refused where it is written."""
 
 from collections.abc import Iterator
 

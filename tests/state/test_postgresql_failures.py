@@ -1,4 +1,4 @@
-"""What a server says becomes a sentence that says what to do, without the statement that it was sent."""
+"""An answer of a server becomes a sentence that says what to do, without the statement that it was sent."""
 
 import pytest
 

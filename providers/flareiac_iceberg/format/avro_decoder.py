@@ -14,8 +14,8 @@ _LONGEST: Final = 70
 
 
 class AvroDecoder:
-    """What the library's readers ask of its own ``BinaryDecoder``. Every method raises ``EOFError`` where the
-    bytes end too early, and ``ValueError`` for what is no Avro.
+    """The methods of the library's own ``BinaryDecoder`` that its readers call. Every method raises
+    ``EOFError`` where the bytes end too early, and ``ValueError`` for what is no Avro.
     """
 
     __slots__ = ("_at", "_content")

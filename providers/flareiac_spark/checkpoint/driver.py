@@ -87,7 +87,7 @@ class CheckpointDriver:
         return Present(attributes={**attributes, "location": location}, identity=encode(layout), facts=facts)
 
     def _observed_move(self, request: ReadRequest, source: Place) -> MoveFacts | None:
-        """What there is to know for a move, where one is declared. Raises ``Damaged``, ``OSError`` and
+        """Looks at both ends of a move, where one is declared. Raises ``Damaged``, ``OSError`` and
         ``Failure``.
         """
         if request.recorded is None or request.desired is None:

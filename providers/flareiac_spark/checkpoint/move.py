@@ -26,7 +26,7 @@ from flareiac_spark.storage import ObjectPath, Place, make_folder, place_at
 
 
 class Ended(StrEnum):
-    """Where a folder says that its checkpoint has gone."""
+    """The state of a folder that may have lost its checkpoint to another place."""
 
     NOT_GONE = "not gone"
     UNFINISHED = "unfinished"
@@ -43,8 +43,8 @@ class Departure:
 
 
 def departure(source: Place, lineage: str) -> Departure:
-    """Whether a checkpoint has left its folder. A place that is not there any more counts as reached: the
-    checkpoint may have gone on there. Raises ``Damaged`` and ``OSError``.
+    """Says whether a checkpoint has left its folder. A place that is not there any more counts as reached:
+    the checkpoint may have gone on there. Raises ``Damaged`` and ``OSError``.
     """
     found = mark_of(source)
     if found is None or not found.moved_to:
@@ -55,7 +55,7 @@ def departure(source: Place, lineage: str) -> Departure:
 
 
 def is_same_place(one: Place, other: Place) -> bool:
-    """Whether two spellings name one folder, as by a link or a mount."""
+    """Returns True where two spellings name one folder, as by a link or a mount."""
     if isinstance(one, ObjectPath) or isinstance(other, ObjectPath):
         return one == other
     return _is_same(Path(str(one)), Path(str(other)))
@@ -68,7 +68,7 @@ def _is_same(one: Path, other: Path) -> bool:
 
 
 def _is_inside(place: Place, other: Place) -> bool:
-    """Whether a place is below the other one, whatever it is called."""
+    """Returns True where a place is below the other one, whatever it is called."""
     if isinstance(place, ObjectPath) or isinstance(other, ObjectPath):
         both = isinstance(place, ObjectPath) and isinstance(other, ObjectPath)
         return both and str(place).startswith(f"{other}/")
@@ -77,12 +77,12 @@ def _is_inside(place: Place, other: Place) -> bool:
 
 
 def is_nested(one: Place, other: Place) -> bool:
-    """Whether one of two places is inside the other."""
+    """Returns True where one of two places is inside the other."""
     return _is_inside(one, other) or _is_inside(other, one)
 
 
 def target_of_move(source: Place, target: Place, layout: CheckpointLayout, project: Project) -> MoveTarget:
-    """What is at the place that a checkpoint is to move to. Raises ``Damaged`` and ``OSError``."""
+    """Looks at the place that a checkpoint is to move to. Raises ``Damaged`` and ``OSError``."""
     if is_same_place(source, target):
         return MoveTarget.SAME
     if is_nested(target, source):
@@ -108,7 +108,7 @@ def _is_file(place: Place) -> bool:
 
 
 def _was_left(target: Place, layout: CheckpointLayout, project: Project) -> bool:
-    """Whether the checkpoint was there before, so that what is there is an older copy of it."""
+    """Returns True where the checkpoint was there before, so that an older copy of it is there."""
     return any(place_of(location, project) == target for location in layout.left)
 
 
@@ -146,7 +146,7 @@ class LeftBehind:
 
 
 def left_behind(layout: CheckpointLayout, project: Project) -> LeftBehind:
-    """What is left at the places where a checkpoint was."""
+    """Looks for copies at the places where a checkpoint was."""
     copies: list[Place] = []
     unknown: list[str] = []
     for location in layout.left:

@@ -1,4 +1,4 @@
-"""What a plan hands to the apply of a move. Pure."""
+"""The payload that a plan hands to the apply of a move. Pure."""
 
 from collections.abc import Mapping
 

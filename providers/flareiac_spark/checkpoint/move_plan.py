@@ -80,7 +80,7 @@ def noted(changes: Sequence[AttributeChange], move: Move) -> tuple[AttributeChan
 
 
 def fingerprint(facts: CheckpointFacts | None) -> Attributes:
-    """What a saved plan of a move relies on: never sizes, which change while a job runs."""
+    """The facts that a saved plan of a move relies on: never sizes, which change while a job runs."""
     if facts is None:
         return {}
     ends = {"gone to": facts.gone_to, "going to": facts.going_to}

@@ -47,7 +47,7 @@ class FileEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tree:
-    """What is below a place, by path relative to it. ``folders``: all of them, empty ones too."""
+    """The files and folders below a place, by relative path. ``folders``: all of them, empty ones too."""
 
     files: Mapping[str, FileEntry]
     folders: frozenset[str]

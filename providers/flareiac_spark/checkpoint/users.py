@@ -1,5 +1,5 @@
-"""Which applications know a query in a checkpoint, by what they were asked to run and what they say of it.
-Reads control directories.
+"""Finds the applications that know a query in a checkpoint, by what they were asked to run and what they
+report. Reads control directories.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,7 +20,7 @@ _ENDED = ("stopped", "completed", "failed")
 
 
 def control_places(declared: References, project: Project) -> tuple[str, ...]:
-    """Where the declared engines meet their applications."""
+    """The control directories of the declared engines."""
     engines = (item for item in declared.values() if item.type == "engine")
     places = (control_place(EngineDefinition.of(item.attributes), project) for item in engines)
     return tuple(dict.fromkeys(places))
@@ -73,7 +73,7 @@ def _user(name: str, control: str, desired: Desired, status: Status | None) -> C
 
 
 def is_on_the_disk_of(place: Place, other: Place) -> bool:
-    """Whether two local places are on one file system, so that who sees one of them sees the other."""
+    """Returns True where two local places are on one file system: who sees one of them sees the other."""
     if isinstance(place, ObjectPath) or isinstance(other, ObjectPath):
         return False
     return _there(Path(str(place))).stat().st_dev == _there(Path(str(other))).stat().st_dev

@@ -36,7 +36,7 @@ class CheckpointLayout:
         return self.layout_generation if self.layout == SINGLE else None
 
     def has_left(self, location: str) -> bool:
-        """Whether the checkpoint was at this place, and is at another one now."""
+        """Returns True where the checkpoint was at this place, and is at another one now."""
         return location in self.left and location != self.location
 
     def moved(self, old: str, new: str) -> "CheckpointLayout":

@@ -1,5 +1,5 @@
-"""Which state manages a checkpoint: the lineage that its folder carries, and whether the folder is one end of
-a move. Touches the disk.
+"""Reads and writes the mark of a checkpoint: the lineage of the state that manages it, and the other end of a
+move. Touches the disk.
 
 The file is beside the generations, or in the folder of a query that was imported: Spark does not look at it.
 """

@@ -1,5 +1,5 @@
-"""Whether a job's checkpoint is at another place than the job was recorded with, because the checkpoint moves
-or has moved. Pure.
+"""Relates a job to a checkpoint that is at another place than the job was recorded with, because it moves or
+has moved. Pure.
 
 The location in a job's record is that of its last apply. The checkpoint's own record says where the folder
 is: an apply that was interrupted between the two leaves the older one in the job.
@@ -25,7 +25,7 @@ def relocated(recorded: JobDefinition, desired: JobDefinition, references: Refer
 
 
 def follows_move(recorded: JobDefinition, desired: JobDefinition, references: References) -> bool:
-    """Whether the declared location is that to which the checkpoint of the recorded definition moves."""
+    """Returns True where the checkpoint of the recorded definition moves to the declared location."""
     old, new = recorded.checkpoint_location, desired.checkpoint_location
     layout = _layout(desired, references)
     if layout is None or old is None or new is None or old == new:
@@ -36,13 +36,13 @@ def follows_move(recorded: JobDefinition, desired: JobDefinition, references: Re
 
 
 def standing_location(job: JobDefinition, references: References) -> str | None:
-    """Where the checkpoint of a recorded or declared job is, by what is recorded of moves."""
+    """The location of the checkpoint of a recorded or declared job, by the recorded moves."""
     layout, location = _layout(job, references), job.checkpoint_location
     return layout.location if layout is not None and location and layout.has_left(location) else location
 
 
 def relocated_spec(spec: JobSpec, job: JobDefinition, references: References, project: Project) -> JobSpec:
-    """What an application was asked to run, with its folders where the checkpoint of the job has moved to."""
+    """The spec that an application was asked to run, in the folders that the checkpoint has moved to."""
     layout = _layout(job, references)
     if layout is None or layout.location is None:
         return spec

@@ -1,4 +1,5 @@
-"""How often Spark computed the parts of a batch. Asks Spark's own account of its stages; changes nothing.
+"""Counts how often Spark computed the parts of a batch. Asks Spark's own account of its stages; changes
+nothing.
 
 Spark adds up what each scan of a source counts, and the same for judged records and for rows of state. A
 batch whose rows are read twice, by a merge or to find the ranges of a sort, is so counted twice. Its stages
@@ -61,7 +62,7 @@ class StageRun:
 
 
 def computed(counted: int, stages: Sequence[StageRun]) -> Computed:
-    """What the stages of a batch say of it. ``counted``: the rows that Spark reports, of all scans."""
+    """Judges a batch by its stages. ``counted``: the rows that Spark reports, of all scans."""
     reads = _by_nodes((stage.scans, stage) for stage in stages)
     rows, scans = _read(counted, reads)
     return Computed(
@@ -122,15 +123,15 @@ def nodes_in(graph: str) -> tuple[frozenset[int], frozenset[int]]:
 
 
 class BatchScans:
-    """Follows the jobs of one query from its start. Each answer of Spark is a message to the JVM: a batch of
-    one stage, as most are, is not looked into.
+    """Follows the jobs of one query from its start. Each answer of Spark is a message to the JVM: of a
+    batch of one stage, as most are, only the operators are asked.
     """
 
     def __init__(self, query: Any) -> None:
         self._query, self._last_job = query, -1
 
     def of(self, counted: Mapping[int, int]) -> dict[int, Computed]:
-        """How batches were computed. ``counted``: the rows that Spark reports of each, by its number."""
+        """Says how batches were computed. ``counted``: the rows that Spark reports of each, by its number."""
         from py4j.protocol import Py4JJavaError
 
         try:

@@ -85,7 +85,9 @@ class QueryWatch:
         return {**found, **(self._scans.of(asked) if asked else {})}
 
     def _late_rows(self, fresh: Sequence[BatchReport], found: Mapping[int, Computed]) -> int:
-        """Where it is not known how often they were counted, all counts: too many are better than none."""
+        """Adds up late rows. All of a count is taken where it is not known how often they were counted: too
+        many are better than none.
+        """
         counts = (
             (report.dropped_rows or 0, _of_one(report.dropped_rows or 0, found[report.batch].states))
             for report in fresh
@@ -149,7 +151,7 @@ def _sum(numbers: Sequence[int | None]) -> int | None:
 
 
 def _of_one(counted: int | None, times: int | None) -> int | None:
-    """What was counted so many times, counted once; None where that is not known."""
+    """Divides a count by how often it was counted; None where that is not known."""
     if not counted:
         return counted
     return counted // times if times and counted % times == 0 else None

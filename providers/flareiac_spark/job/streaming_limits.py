@@ -1,4 +1,4 @@
-"""What Spark refuses in a stream, and what can be written instead. Pure."""
+"""Names what Spark refuses in a stream, and what can be written instead. Pure."""
 
 import re
 from typing import Final

@@ -39,7 +39,7 @@ class QueryFacts:
 
 
 class MoveTarget(StrEnum):
-    """What is at the place that a checkpoint is to move to."""
+    """The kind of place that a checkpoint is to move to."""
 
     FREE = "free"
     BEGUN = "begun"
@@ -78,14 +78,14 @@ class CheckpointUser:
 
     @property
     def sees_other_disks(self) -> bool:
-        """Whether its application works where the disks of this host need not be."""
+        """Returns True where its application works where the disks of this host need not be."""
         return bool(self.host or self.cluster)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoveFacts:
-    """What was observed for a move of the recorded checkpoint to the declared location: what is copied, in
-    bytes and files, and what stands in its way.
+    """The facts about a move of the recorded checkpoint to the declared location: what is copied, in bytes
+    and files, and what stands in its way.
 
     ``inside``: folders in it that are checkpoints of their own. ``unseen``: the target may be a disk that the
     application on another ``host`` does not see. ``room``: bytes that are free at the target, None where

@@ -196,8 +196,8 @@ def _header(how: FilesRead, files: Sequence[LandedFile]) -> HeaderDiffers | Head
 
 
 def _names_in(content: bytes) -> tuple[str, ...]:
-    """What the first line of a file in CSV holds; nothing where it is none. Spark ends a line at each of
-    ``\\n``, ``\\r`` and both.
+    """The cells of the first line of a file in CSV; none where it has no such line. Spark ends a line at each
+    of ``\\n``, ``\\r`` and both.
     """
     line = _LINE_END.split(content, maxsplit=1)[0].decode("utf-8-sig", errors="replace")
     try:

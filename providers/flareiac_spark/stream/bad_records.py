@@ -47,7 +47,7 @@ def bad_records_of(
 
 
 def judges_records(value: Data) -> bool:
-    """Whether bad_records says something else than that a bad record fails the job."""
+    """Returns True where bad_records says something else than that a bad record fails the job."""
     return isinstance(value, dict) and any(item not in (None, FAIL) for item in value.values())
 
 

@@ -216,7 +216,7 @@ class _Answering(BaseHandler):
 
 
 def _as_opened(response: HTTPResponse) -> HTTPResponse:
-    """What urllib makes of a response before it gives it on."""
+    """A response as urllib gives it on."""
     response.url = ""
     response.msg = response.reason  # type: ignore[assignment]  # as urllib itself does
     return response

@@ -67,7 +67,7 @@ class _Stored:
 
 
 def _open_stored(item: _Stored) -> Callable[[Path], Gate]:
-    """What was damaged is refused, or it means what it meant."""
+    """A damaged file is refused, or it means what it meant."""
 
     def opened(root: Path) -> Gate:
         for name, content in _recorded().items():
@@ -88,7 +88,7 @@ def _open_stored(item: _Stored) -> Callable[[Path], Gate]:
 
 
 def _is_allowed(found: Any, expected: Any) -> bool:
-    """Of a journal, a part from its beginning: an apply may have been killed while it wrote."""
+    """Accepts a part of a journal from its beginning: an apply may have been killed while it wrote."""
     return found == expected[: len(found)] if isinstance(expected, list) else bool(found == expected)
 
 

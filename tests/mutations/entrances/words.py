@@ -72,7 +72,7 @@ def _open_words(root: Path) -> Gate:
 
 
 def _uses(state: Snapshot) -> dict[str, Callable[[str], object]]:
-    """What takes a word. A ``ValueError`` is how a type that is none is refused."""
+    """Functions that take a word. A type that does not exist is refused by a ``ValueError``."""
     return {
         "address": _address,
         "glob": lambda word: addresses(state, [word]),

@@ -89,8 +89,8 @@ def files(place: Place, below: str = "") -> dict[str, bytes]:
 
 
 def moved(contents: dict[str, bytes], old: str, new: str) -> dict[str, bytes]:
-    """What is to be at the new place: the same, but for the note that names a folder, and without Hadoop's
-    checksums where one end is a bucket.
+    """The files that are to be at the new place: the same, but for the note that names a folder, and without
+    Hadoop's checksums where one end is a bucket.
     """
     note = "all/.g0002.starts.json"
     kept = {
@@ -109,7 +109,7 @@ def normal(contents: dict[str, bytes]) -> dict[str, object]:
 
 
 def is_usable(place: str) -> bool:
-    """Whether a query would start there."""
+    """Returns True where a query would start there."""
     found = mark_of(place_at(place))
     return found is not None and not found.moved_to and not found.arriving_from
 

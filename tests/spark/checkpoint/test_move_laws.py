@@ -162,7 +162,7 @@ def _request(change: Change | Delete) -> ApplyRequest[Any]:
 
 
 def usable(place: str) -> bool:
-    """Whether a job would start there, and find its query."""
+    """Returns True where a job would start there, and find its query."""
     found = mark_of(place_at(place))
     return found is not None and not found.arriving_from and not found.moved_to
 

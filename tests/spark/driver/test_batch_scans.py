@@ -1,4 +1,4 @@
-"""What the stages of a batch say of how often its parts were computed."""
+"""The stages of a batch tell how often its parts were computed."""
 
 from hypothesis import given
 from hypothesis import strategies as st

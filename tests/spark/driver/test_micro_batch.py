@@ -117,7 +117,7 @@ class Workshop(Lake):
         return run_stream(session, read, threading.Event(), lambda: 30.0, lambda _phase, _queries: None, LOG)
 
     def statuses(self, spec: dict[str, Any]) -> tuple[QueryStatus, ...]:
-        """What is said last of the queries of a run."""
+        """The last status of the queries of a run."""
         said: list[tuple[QueryStatus, ...]] = []
         run_stream(
             self.session(),

@@ -177,7 +177,7 @@ class World:
         }
 
     def move(self) -> None:
-        """What the operation of the checkpoint does between the stages."""
+        """Does the work of the checkpoint's operation between the stages."""
         shutil.copytree(self.root / DEFAULT, self.root / "moved")
         self.moved = True
 

@@ -1,4 +1,4 @@
-"""What Spark refuses in a stream is named as that, with what can be written instead."""
+"""A query that Spark refuses as a stream is named so, with what can be written instead."""
 
 import pytest
 

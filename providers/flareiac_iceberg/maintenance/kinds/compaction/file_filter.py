@@ -95,7 +95,9 @@ def _predicates(expression: "BooleanExpression") -> "Iterator[UnboundPredicate]"
 
 
 def _is_compared_otherwise(predicate: "UnboundPredicate", schema: "Schema") -> bool:
-    """Whether Spark or Iceberg may compare this column and these literals in another way than the library."""
+    """Returns True where Spark or Iceberg may compare this column and these literals in another way than the
+    library.
+    """
     from pyiceberg.expressions import LiteralPredicate, SetPredicate
     from pyiceberg.expressions.literals import LongLiteral
 

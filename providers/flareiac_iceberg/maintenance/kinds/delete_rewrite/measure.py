@@ -17,9 +17,9 @@ _GRANULARITY: Final = "write.delete.granularity"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteFigures(FileGroups):
-    """Of position delete files. ``apart``: one that is written is about one data file only. ``unfit``: the
-    column of a partition that Iceberg's action cannot read; empty where there is none. ``old_specs``: how
-    many earlier partition specs have such files.
+    """The figures of position delete files. ``apart``: one that is written is about one data file only.
+    ``unfit``: the column of a partition that Iceberg's action cannot read; empty where there is none.
+    ``old_specs``: how many earlier partition specs have such files.
     """
 
     apart: bool = True
