@@ -160,8 +160,7 @@ class CheckpointDriver:
                 )
                 text = (
                     f"copied {_files(len(copied.files))} from {source} to {target} and compared each; "
-                    f"{source} "
-                    f"stays until flareiac checkpoint gc {request.address}"
+                    f"{source} stays until flareiac checkpoint gc {request.address}"
                 )
         except Damaged as trouble:
             raise Failure(damage(request.address, trouble)) from trouble
@@ -184,8 +183,7 @@ class CheckpointDriver:
                     error(
                         codes.CHECKPOINT_MOVE_UNCERTAIN,
                         f"{user.job} has a query in {source}: {why} (control directory {user.control}). "
-                        f"Nothing "
-                        "was copied. Stop it, and make a new plan.",
+                        "Nothing was copied. Stop it, and make a new plan.",
                         address=request.address,
                     )
                 )
@@ -360,10 +358,8 @@ def _reason(trouble: OSError | CopyFailed) -> str:
 def _not_moved(address: str, source: Place, why: str) -> Diagnostic:
     detail = (
         f"{why}. The checkpoint is whole in {source}, and the jobs on it stay stopped. Remove the cause "
-        f"and apply "
-        "again: what is copied already is not copied twice. Or write the old location again and apply: "
-        "they start "
-        "there, where they stood."
+        "and apply again: what is copied already is not copied twice. Or write the old location again and "
+        "apply: they start there, where they stood."
     )
     return error(codes.CHECKPOINT_NOT_MOVED, detail, address=address)
 
@@ -371,7 +367,6 @@ def _not_moved(address: str, source: Place, why: str) -> Diagnostic:
 def _not_as_planned(address: str, target: Place) -> Diagnostic:
     detail = (
         f"Since the plan was made, something else was put into {target}. Nothing was copied, and the "
-        f"jobs on the "
-        "checkpoint stay stopped. Make a new plan."
+        "jobs on the checkpoint stay stopped. Make a new plan."
     )
     return error(codes.USED_CHECKPOINT_MOVES, detail, address=address)

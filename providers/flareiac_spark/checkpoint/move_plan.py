@@ -168,8 +168,7 @@ def _blockers(facts: CheckpointFacts, found: MoveFacts, old: str, new: str) -> I
             codes.USED_CHECKPOINT_MOVES,
             why=(
                 f"{new} is a folder on this host, and the application of {user.job} works on {where}: "
-                f"it need "
-                "not find the copy there."
+                "it need not find the copy there."
             ),
             ways_out=(
                 *((f"run flareiac on {user.host}",) if user.host else ()),
@@ -208,8 +207,7 @@ def has_left(old: str, place: str) -> Blocker:
         codes.CHECKPOINT_HAS_LEFT,
         why=(
             f"The checkpoint in {old} was moved to {place}, and may have gone on there: what is in "
-            f"{old} is old. A "
-            "job that started on it would repeat rows."
+            f"{old} is old. A job that started on it would repeat rows."
         ),
         ways_out=(
             f'write location = "{place}"',

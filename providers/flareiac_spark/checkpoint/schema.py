@@ -18,10 +18,8 @@ SCHEMA: Final = Block(
             type=STRING,
             description=(
                 "The folder of the checkpoint: a path, or s3://BUCKET/PREFIX. Its generations are "
-                "subfolders. "
-                "Where it changes, jobs stop, every file is copied and compared, and they go on at the "
-                "new place; "
-                "flareiac checkpoint gc deletes the old folder."
+                "subfolders. Where it changes, jobs stop, every file is copied and compared, and they go "
+                "on at the new place; flareiac checkpoint gc deletes the old folder."
             ),
             default=".flareiac/checkpoints/WORKSPACE/NAME",
             effect="moves files, restart",

@@ -162,8 +162,7 @@ def _moved_and_raised(request: PlanRequest, desired: JobDefinition, recorded: Jo
     why = (
         f"{desired.checkpoint} moves to {desired.checkpoint_location}, and its generation goes from "
         f"{recorded.generation} to {desired.generation}. A new generation goes on after the last one, "
-        f"which must "
-        "stay where it is until then."
+        "which must stay where it is until then."
     )
     ways = (
         f"apply the new location first, with generation = {recorded.generation}, and raise it afterwards",
