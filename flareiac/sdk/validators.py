@@ -1,7 +1,7 @@
 """Validators of attribute values, and the two units of the language: durations and sizes."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from flareiac.kernel.data import UNKNOWN, Data
@@ -57,11 +57,8 @@ def whole_sizes(**units: str | None) -> Validator:
     """
 
     def check(value: Data) -> str | None:
-        fields = value if isinstance(value, Mapping) else {}
-        for name, unit in units.items():
-            found = fields.get(name)
-            if found is None or found is UNKNOWN:
-                continue
+        for name, found in _given(value, units):
+            unit = units[name]
             if unit is None and (not isinstance(found, int) or found < 1):
                 return f"{name} is {found!r}. Write a whole number from 1 on."
             if unit is not None and not (isinstance(found, str) and _JVM_SIZE.fullmatch(found)):
@@ -69,6 +66,14 @@ def whole_sizes(**units: str | None) -> Validator:
         return None
 
     return check
+
+
+def _given(value: Data, names: Iterable[str]) -> Iterator[tuple[str, Data]]:
+    """The fields with these names of an object, without those that are left out or not known yet."""
+    held = value if isinstance(value, Mapping) else {}
+    for name in names:
+        if (found := held.get(name)) is not None and found is not UNKNOWN:
+            yield name, found
 
 
 def is_size(value: Data) -> str | None:
@@ -116,12 +121,8 @@ def fields(**validators: Validator) -> Validator:
     """An object whose given fields pass these validators."""
 
     def check(value: Data) -> str | None:
-        given = value if isinstance(value, Mapping) else {}
-        wrong = (
-            f"{name}: {text}"
-            for name, validator in validators.items()
-            if given.get(name) is not None and given[name] is not UNKNOWN and (text := validator(given[name]))
-        )
+        given = _given(value, validators)
+        wrong = (f"{name}: {text}" for name, found in given if (text := validators[name](found)))
         return next(wrong, None)
 
     return check

@@ -59,9 +59,11 @@ def _counted(contents: Contents, limits: Sizing, kept: Collection[str | None]) -
             continue
         count += 1
         small += entry.size < limits.least
-        is_old = spec != contents.table.spec_id
-        old |= {spec} if is_old else set()
-        key = () if is_old else (spec, *files.partition_key(entry))
+        key: tuple[Data, ...] = ()
+        if spec == contents.table.spec_id:
+            key = (spec, *files.partition_key(entry))
+        else:
+            old.add(spec)
         parts.setdefault(key, []).append(
             Candidate(entry.size, about=entry.referenced if entry.referenced in kept else None)
         )
