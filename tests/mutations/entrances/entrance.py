@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from flareiac.kernel.diagnostics import Diagnostic
+from flareiac.kernel.diagnostics import Diagnostic, Failure
 from flareiac.kernel.sources import Source
 from flareiac.render.control_characters import visible
 from flareiac.render.diagnostics import as_json, text
@@ -54,3 +54,12 @@ def check(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source] | Non
         raise Bug(f"a bug is named: {shown[:1000]}")
     if character := unprintable(shown):
         raise Bug(f"{character} in {shown[:1000]!r}")
+
+
+def answer(call: Callable[[], Any]) -> Any:
+    """The result of a call; None where it is refused with a diagnostic. Raises ``Bug`` as ``check`` does."""
+    try:
+        return call()
+    except Failure as failure:
+        check(failure.diagnostics, failure.sources)
+        return None

@@ -12,7 +12,6 @@ from flareiac.app.backend_record import read_record
 from flareiac.app.plan_files import read_plan
 from flareiac.app.selection import selection
 from flareiac.app.workspace import Workspace
-from flareiac.kernel.diagnostics import Failure
 from flareiac.model.emergency import EmergencyHeader, decode_emergency, encode_header, encode_lines
 from flareiac.model.plan_file import plan_digest
 from flareiac.sdk.state import Damaged
@@ -21,7 +20,7 @@ from flareiac_spark.runtime.lock_file import read_lock
 from flareiac_state.journal_frames import FrameKind, decode_frames, encode_frames
 from tests.compatibility.recording import ARCHIVES, INTERRUPTED
 from tests.mutations.documents import damaged_document
-from tests.mutations.entrances.entrance import Bug, Entrance, Gate, check
+from tests.mutations.entrances.entrance import Bug, Entrance, Gate, answer
 from tests.mutations.entrances.tables import bits
 from tests.mutations.mutate import ANY_TEXT, damaged
 from tests.mutations.worlds import JOURNAL, STATE
@@ -48,15 +47,6 @@ def _damaged(content: bytes, choose: random.Random) -> bytes:
     return bits(content, choose)
 
 
-def _answer(call: Callable[[], Any]) -> Any:
-    """What a call returns; None where it is refused with a diagnostic."""
-    try:
-        return call()
-    except Failure as failure:
-        check(failure.diagnostics, failure.sources)
-        return None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Stored:
     """A stored file: what reads it, and what is equal of two of them that hold the same."""
@@ -78,7 +68,7 @@ def _open_stored(item: _Stored) -> Callable[[Path], Gate]:
 
         def enter(content: bytes) -> None:
             (root / item.name).write_bytes(content)
-            found = _answer(lambda: item.read(root))
+            found = answer(lambda: item.read(root))
             if found is not None and not _is_allowed(item.meaning(found), expected):
                 raise Bug(f"{item.name} is read with another meaning")
 
@@ -94,7 +84,7 @@ def _is_allowed(found: Any, expected: Any) -> bool:
 
 def _frames(root: Path) -> list[bytes]:
     try:
-        _answer(lambda: Workspace(root=root).load_state().snapshot)
+        answer(lambda: Workspace(root=root).load_state().snapshot)
         frames = decode_frames((root / JOURNAL).read_bytes(), "the journal").items
     except Damaged:
         return []
@@ -108,7 +98,7 @@ def _open_states_in_parts(root: Path) -> Gate:
 
     def enter(content: bytes) -> None:
         (root / STATE).write_bytes(content)
-        _answer(lambda: Workspace(root=root).load_state().snapshot)
+        answer(lambda: Workspace(root=root).load_state().snapshot)
 
     return Gate(
         make=lambda choose: damaged_document(whole, choose, [whole], sealed=choose.random() < 0.3)[1],
@@ -161,7 +151,7 @@ def _open_small_files(root: Path) -> Gate:
     def enter(given: tuple[str, bytes]) -> None:
         name, content = given
         (root / name).write_bytes(content)
-        _answer(readers[name])
+        answer(readers[name])
 
     return Gate(make=make, enter=enter)
 

@@ -3,12 +3,10 @@
 import json
 import random
 import tarfile
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from flareiac.kernel.diagnostics import Failure
 from flareiac_iceberg.catalogs.metadata_files import load
 from flareiac_iceberg.format.age import made_ms
 from flareiac_iceberg.format.manifests import Manifest, read_entries, read_list
@@ -16,7 +14,7 @@ from flareiac_iceberg.format.metadata import TableFile
 from flareiac_iceberg.format.snapshots import live
 from tests.compatibility.recording import ARCHIVES, RUNNING
 from tests.mutations.documents import damage_document
-from tests.mutations.entrances.entrance import Entrance, Gate, check
+from tests.mutations.entrances.entrance import Entrance, Gate, answer
 from tests.mutations.mutate import ANY_TEXT, damaged
 
 
@@ -48,15 +46,6 @@ def bits(content: bytes, choose: random.Random) -> bytes:
     return bytes(found[: choose.randrange(len(found))] if choose.random() < 0.1 else found)
 
 
-def _refused(call: Callable[[], Any]) -> Any:
-    """What a call returns; None where it is refused with a diagnostic."""
-    try:
-        return call()
-    except Failure as failure:
-        check(failure.diagnostics)
-        return None
-
-
 def _open_metadata(root: Path) -> Gate:
     known = recorded_files(".metadata.json")
     documents = [json.loads(content) for content in known]
@@ -72,7 +61,7 @@ def _open_metadata(root: Path) -> Gate:
     def enter(content: bytes) -> None:
         place.write_bytes(content)
         location = f"file://{place}"
-        metadata = _refused(lambda: load(location))
+        metadata = answer(lambda: load(location))
         if metadata is not None:
             file = TableFile(location, metadata)
             file.read()
@@ -95,9 +84,9 @@ def _open_manifests(_root: Path) -> Gate:
     def enter(given: tuple[bool, bytes]) -> None:
         is_list, content = given
         if is_list:
-            _refused(lambda: read_list("file:///snap.avro", content))
+            answer(lambda: read_list("file:///snap.avro", content))
         else:
-            _refused(lambda: list(read_entries(whole, content)))
+            answer(lambda: list(read_entries(whole, content)))
 
     return Gate(make=make, enter=enter)
 
