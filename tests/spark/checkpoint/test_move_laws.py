@@ -27,9 +27,9 @@ from flareiac_spark.checkpoint_files.manager import mark, mark_of
 from flareiac_spark.checkpoint_log import MANAGED_BY
 from flareiac_spark.control import ControlDirectory, DesiredJob
 from flareiac_spark.definition.checkpoint_definition import CheckpointDefinition
-from flareiac_spark.engine.engine_definition import DriverSize, EngineDefinition
 from flareiac_spark.sources.notes_beside import NOTES
 from flareiac_spark.storage import Place, place_at, remove_tree, replace_whole
+from tests.spark.declared import ENGINE
 from tests.support.object_storage import buckets
 
 LINEAGE = "lineage-1"
@@ -328,17 +328,7 @@ def test_a_job_that_is_to_run_there_keeps_it_there(world: World, tmp_path: Path,
 
 
 def _engine(runtime: str) -> Resolved:
-    definition = EngineDefinition(
-        type="local",
-        master="local[1]",
-        conf={},
-        packages=(),
-        driver=DriverSize(memory="1g", cores=1),
-        log_level="WARN",
-        runtime_location=runtime,
-        idle_shutdown_ms=None,
-        graceful_stop_ms=1000,
-    )
+    definition = replace(ENGINE, runtime_location=runtime)
     return Resolved(address="engine.e", type="engine", attributes=encode(definition))
 
 
