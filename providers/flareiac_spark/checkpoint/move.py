@@ -67,8 +67,8 @@ def _is_same(one: Path, other: Path) -> bool:
     return one.exists() and other.exists() and one.samefile(other)
 
 
-def _is_inside(place: Place, other: Place) -> bool:
-    """Returns True where a place is below the other one, whatever it is called."""
+def is_inside(place: Place, other: Place) -> bool:
+    """Returns True where a place is below the other one, whatever each is called."""
     if isinstance(place, ObjectPath) or isinstance(other, ObjectPath):
         both = isinstance(place, ObjectPath) and isinstance(other, ObjectPath)
         return both and str(place).startswith(f"{other}/")
@@ -78,7 +78,7 @@ def _is_inside(place: Place, other: Place) -> bool:
 
 def is_nested(one: Place, other: Place) -> bool:
     """Returns True where one of two places is inside the other."""
-    return _is_inside(one, other) or _is_inside(other, one)
+    return is_inside(one, other) or is_inside(other, one)
 
 
 def target_of_move(source: Place, target: Place, layout: CheckpointLayout, project: Project) -> MoveTarget:

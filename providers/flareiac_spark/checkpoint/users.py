@@ -2,19 +2,21 @@
 report. Reads control directories.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from flareiac.kernel.data import Data
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac_spark.application import Liveness, is_elsewhere_and_silent, liveness, silence
 from flareiac_spark.application.liveness import is_here
+from flareiac_spark.checkpoint.move import is_inside, is_same_place
 from flareiac_spark.control import ControlDirectory, ControlError, Desired, Status, job_spec_from_json
 from flareiac_spark.engine.application import read_desired, read_status
 from flareiac_spark.engine.engine_definition import EngineDefinition, control_place
 from flareiac_spark.masters import is_local
 from flareiac_spark.observation.checkpoint import CheckpointUser
-from flareiac_spark.storage import ObjectPath, Place
+from flareiac_spark.storage import ObjectPath, Place, is_object_uri, place_at
 
 _ENDED = ("stopped", "completed", "failed")
 
@@ -46,15 +48,31 @@ def _jobs_in(checkpoint: Place, desired: Desired) -> Iterator[str]:
             spec = job_spec_from_json(dict(job.spec))
         except ControlError:
             # Of another release: whatever names the folder may use it
-            if f"{checkpoint}/" in str(job.spec):
-                yield name
-            continue
-        if any(_is_in(output.checkpoint, checkpoint) for output in spec.outputs if output.checkpoint):
+            folders = list(_places_in(job.spec))
+        else:
+            folders = [output.checkpoint for output in spec.outputs if output.checkpoint]
+        if any(_is_in(place_at(folder), checkpoint) for folder in folders):
             yield name
 
 
-def _is_in(folder: str, checkpoint: Place) -> bool:
-    return f"{folder}/".startswith(f"{checkpoint}/")
+def _is_in(folder: Place, checkpoint: Place) -> bool:
+    return is_same_place(folder, checkpoint) or is_inside(folder, checkpoint)
+
+
+def _places_in(value: Data) -> Iterator[str]:
+    """The texts within data that name a folder."""
+    match value:
+        case str():
+            if value.startswith("/") or is_object_uri(value):
+                yield value
+        case list():
+            for part in value:
+                yield from _places_in(part)
+        case Mapping():
+            for part in value.values():
+                yield from _places_in(part)
+        case _:
+            pass
 
 
 def _user(name: str, control: str, desired: Desired, status: Status | None) -> CheckpointUser:

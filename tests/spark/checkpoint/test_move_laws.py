@@ -306,13 +306,28 @@ def test_places_in_each_other_and_other_names(world: World, tmp_path: Path) -> N
     assert not world.plan(f"{bucket}y").blockers, "a name that begins alike is another folder"
 
 
+@pytest.mark.parametrize("release", ["this", "another"])
+@pytest.mark.parametrize("spelled", ["as it is", "link", "link inside"])
 @pytest.mark.parametrize("state", ["running", "stopped"])
-def test_a_job_that_is_to_run_there_keeps_it_there(world: World, tmp_path: Path, state: Any) -> None:
-    """Not a job of this state, or one that was started since the plan was made."""
+def test_a_job_that_is_to_run_there_keeps_it_there(
+    world: World, tmp_path: Path, state: Any, spelled: str, release: str
+) -> None:
+    """Not a job of this state, or one that was started since the plan was made, also where its application
+    knows the folder by another name.
+    """
     first, second = world.place("local", "first"), world.place("s3", "second")
     world.begin(first)
+    (tmp_path / "link").symlink_to(first, target_is_directory=True)
+    (tmp_path / "inside").symlink_to(f"{first}/all", target_is_directory=True)
+    folder = {
+        "as it is": f"{first}/all/g0001",
+        "link": f"{tmp_path}/link/all/g0001",
+        "link inside": f"{tmp_path}/inside/g0001",
+    }[spelled]
     control = ControlDirectory(tmp_path / "runtime")
-    spec = {"address": "job.x", "outputs": [{"name": "x", "checkpoint": f"{first}/all/g0001"}]}
+    spec: dict[str, Any] = {"address": "job.x", "outputs": [{"name": "x", "checkpoint": folder}]}
+    if release == "another":
+        spec = {"address": "job.x", "sinks": {"x": {"state": folder}}}
     entry = DesiredJob(digest="d", spec=spec, state=state, nonce=0)
     control.update_desired(lambda now: now.with_job("job.x", entry), lineage="other", workspace="default")
     world.declared = {"engine.e": _engine("runtime")}
