@@ -103,14 +103,8 @@ def whole(low: int = 1, high: int = LARGEST_INT) -> Validator:
     """A whole number in a closed range. Without ``high`` it is one that the JVM holds in 32 bits."""
 
     def check(value: Data) -> str | None:
-        match value:
-            case bool():
-                whole = False
-            case float():
-                whole = value.is_integer()
-            case _:
-                whole = isinstance(value, int)
-        if not whole or value < low:
+        # A whole number is an int in plain data; a float that looks like one was a fraction with many digits.
+        if isinstance(value, bool) or not isinstance(value, int) or value < low:
             return f"{value} is not a whole number from {low}."
         return f"{value} is more than {high:,}." if value > high else None
 
