@@ -8,6 +8,10 @@ _STATE_LIST: Final = "flareiac state list names what is recorded; flareiac statu
 _PLAN: Final = "flareiac plan shows what an apply would do."
 _STOP: Final = "flareiac stop JOB stops a job; stopped = true in its block keeps it stopped."
 _MAINTAIN: Final = "flareiac maintain runs the maintenance that is due; table blocks say which they want."
+_UNLOCK: Final = "flareiac lock status shows the id of the lock, flareiac lock release ID takes it away."
+_PAGES: Final = "flareiac explain lists the pages of the documentation."
+_APPLY: Final = "flareiac apply carries out the configuration."
+_JOBS: Final = "flareiac status shows the jobs."
 _NO_ROWS: Final = (
     "FlareIaC shows no rows. Read a table with Spark SQL or pyiceberg; flareiac status counts what jobs read "
     "and write."
@@ -33,12 +37,11 @@ SUBSTITUTES: Final[Mapping[str, str]] = MappingProxyType(
         "configuration.",
         "taint": "flareiac plan -replace=ADDRESS destroys a resource and creates it again.",
         "untaint": "Nothing is marked for later: leave out -replace.",
-        "force-unlock": "flareiac lock status shows the id of the lock, flareiac lock release ID takes it "
-        "away.",
-        "unlock": "flareiac lock status shows the id of the lock, flareiac lock release ID takes it away.",
+        "force-unlock": _UNLOCK,
+        "unlock": _UNLOCK,
         "help": "flareiac explain has the documentation.",
-        "man": "flareiac explain lists the pages of the documentation.",
-        "docs": "flareiac explain lists the pages of the documentation.",
+        "man": _PAGES,
+        "docs": _PAGES,
         "login": _NO_LOGIN,
         "logout": _NO_LOGIN,
         "env": "It is called workspace: flareiac workspace list.",
@@ -51,16 +54,16 @@ SUBSTITUTES: Final[Mapping[str, str]] = MappingProxyType(
         "preview": f"{_PLAN} {_NO_ROWS}",
         "query": _NO_ROWS,
         "sql": _NO_ROWS,
-        "deploy": "flareiac apply carries out the configuration.",
-        "up": "flareiac apply carries out the configuration.",
+        "deploy": _APPLY,
+        "up": _APPLY,
         "down": "flareiac destroy removes everything; flareiac stop stops jobs.",
         "delete": "Remove its block and apply; flareiac destroy removes everything.",
         "rm": "flareiac state rm forgets a resource; to remove it, remove its block and apply.",
         "mv": "flareiac state mv OLD NEW records a resource under another address.",
         "ls": _STATE_LIST,
         "list": _STATE_LIST,
-        "jobs": "flareiac status shows the jobs.",
-        "ps": "flareiac status shows the jobs.",
+        "jobs": _JOBS,
+        "ps": _JOBS,
         "health": "flareiac status shows the jobs; flareiac doctor examines the machine and the systems.",
         "metrics": "flareiac explain monitoring says where the metrics are.",
         "kill": _STOP,
