@@ -30,7 +30,7 @@ pytestmark = [
     # PySpark leaves the sockets of collect() to the garbage collector.
     pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
-SAMPLE, CASES, BLOCKS, TOGETHER, REWRITTEN = 12, 2_000, 100, 20, 10
+SAMPLE, TURNS, CASES, BLOCKS, TOGETHER, REWRITTEN = 6, 2, 2_000, 100, 20, 10
 REWRITES: dict[str, dict[str, Any]] = {
     "compaction": {"min_input_files": 2, "run_if": {"small_files_over": 1}},
     "delete_rewrite": {"min_input_files": 2},
@@ -58,8 +58,11 @@ def spark(shared: Lake, jars: tuple[Path, ...], java_home: Path) -> Iterator[Any
         yield session
 
 
-def test_a_sample_of_neighbours(shared: Lake, spark: Any) -> None:
-    run(shared, spark, range(SAMPLE))
+@pytest.mark.parametrize(
+    "turn", [pytest.param(turn, marks=pytest.mark.turn(turn, TURNS)) for turn in range(TURNS)]
+)
+def test_a_sample_of_neighbours(shared: Lake, spark: Any, turn: int) -> None:
+    run(shared, spark, range(turn * SAMPLE, (turn + 1) * SAMPLE))
 
 
 @pytest.mark.slow
