@@ -29,6 +29,12 @@ install_editable .venv "spark,dev"
 export PATH="$PWD/.venv/bin:$PATH"
 ensure_postgres
 
+# The types take one core for half a minute; what follows mostly waits for the network and for short JVMs.
+types=$(mktemp)
+mypy >"$types" 2>&1 &
+checking=$!
+trap 'kill "$checking" 2>/dev/null || true; rm -f "$types"' EXIT
+
 if [ "$fast" = no ]; then
   ensure_java .venv/bin/python
   say "Jars and the class-data archive (into the user's cache)"
@@ -48,8 +54,13 @@ fi
 say "Style, types, layers"
 ruff check .
 ruff format --check .
-mypy
 lint-imports
+code=0
+wait "$checking" || code=$?
+cat "$types"
+rm -f "$types"
+trap - EXIT
+[ "$code" = 0 ] || exit "$code"
 
 say "Tests"
 echo "Beside the quickstart, and without -slow: $(python -m tests.examples.turns)."
