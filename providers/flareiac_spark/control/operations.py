@@ -7,8 +7,9 @@ from dataclasses import field
 from typing import Any, Final, Literal, TypeAlias
 
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac.kernel.records import named
+from flareiac.kernel.records import SPARSE, named
 from flareiac.sdk.table_tasks import Performed, StoredWork
+from flareiac_spark.sources.resolved import SpecColumn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,9 +83,38 @@ class End:
     kind: Literal["end"] = "end"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProofSource:
+    """An input of a definition. ``identity``: a text that two inputs share exactly if they read the same in
+    the same way. ``columns``: those that the definition reads.
+    """
+
+    identity: str
+    columns: tuple[SpecColumn, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """Two definitions of the job at ``address``, as specs in JSON, with their inputs by name."""
+
+    address: str
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+    sources_before: Mapping[str, ProofSource]
+    sources_after: Mapping[str, ProofSource]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prove:
+    """Are the two definitions of each pair one query? Reads no system."""
+
+    pairs: tuple[Pair, ...]
+    kind: Literal["prove"] = "prove"
+
+
 Question: TypeAlias = Marks | Truncate | Finish
 """What a job's apply asks."""
-Work: TypeAlias = Question | Maintain | End
+Work: TypeAlias = Question | Maintain | End | Prove
 MAINTENANCE: Final = "maintain-"
 """Begins the id of every ``Maintain``: it takes long, and nothing waits behind it."""
 ENDING: Final = "end-"
@@ -132,11 +162,26 @@ class Truncated:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """What Spark's plans say of two definitions of a job. ``equal``: they are one query. ``state``: they read
+    the same and hold the same state, and differ above it. ``different``: in ``parts`` (``sources``,
+    ``state``, ``watermarks``, ``columns``, ``query``). ``unproven``: Spark cannot say, for ``reason``.
+    ``spark``: the version that says it.
+    """
+
+    verdict: Literal["equal", "state", "different", "unproven"]
+    spark: str
+    parts: tuple[str, ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """``failed`` means that the operation itself could not be done; ``findings`` are its outcome, not its
     failure.
 
-    ``marked``: the outputs that carry the batch which ``Marks`` asked about.
+    ``marked``: the outputs that carry the batch which ``Marks`` asked about. ``proofs``: by the address of
+    the job that ``Prove`` asked about.
     """
 
     id: str
@@ -146,4 +191,5 @@ class Result:
     marked: tuple[str, ...] = ()
     truncated: Truncated | None = None
     maintained: Performed | None = None
+    proofs: Mapping[str, Proof] = field(default_factory=dict, metadata=SPARSE)
     error: str | None = None

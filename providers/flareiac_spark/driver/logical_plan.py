@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_STATEFUL: Final = frozenset(
+STATEFUL: Final = frozenset(
     {
         "Aggregate",
         "Distinct",
@@ -75,7 +75,7 @@ def joins_streams(node: Any) -> bool:
 
 def holds_state(node: Any) -> bool:
     """Whether a streaming query remembers something here from batch to batch."""
-    return joins_streams(node) or (kind(node) in _STATEFUL and bool(node.isStreaming()))
+    return joins_streams(node) or (kind(node) in STATEFUL and bool(node.isStreaming()))
 
 
 def is_watermark(node: Any) -> bool:

@@ -2,12 +2,14 @@
 checkpoints.
 """
 
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from functools import partial
 from logging import Logger
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from flareiac.kernel.lazy_dataclass import dataclass
@@ -17,6 +19,7 @@ from flareiac_spark.control import (
     Maintain,
     Marks,
     Operation,
+    Prove,
     Result,
     Target,
     Trigger,
@@ -30,6 +33,7 @@ from flareiac_spark.driver.checkpoints import Checkpoints
 from flareiac_spark.driver.commit_marks import BATCH_ID, CHECKPOINT_ID, OUTPUT, commits
 from flareiac_spark.driver.jvm import jvm_of
 from flareiac_spark.driver.maintenance import TableLocks, maintain
+from flareiac_spark.driver.proof import Prover
 from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.driver.spark_session import set_conf
 from flareiac_spark.driver.start_guard import prove_start
@@ -78,6 +82,10 @@ def serve(operation: Operation, shop: OperationContext) -> Result:
             return done()
         case Maintain() as work:
             return done(maintained=maintain(shop.new_session, work, shop.locks, shop.pause, shop.log))
+        case Prove() as work:
+            with tempfile.TemporaryDirectory(prefix="flareiac-proof-") as scratch:
+                prover = Prover(shop.new_session, Path(scratch))
+                return done(proofs={pair.address: prover.prove(pair) for pair in work.pairs})
         case End():
             raise Refusal("ANOTHER_APPLICATION", "It was asked of an application that is no more.")
         case _:

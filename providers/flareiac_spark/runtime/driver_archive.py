@@ -18,6 +18,8 @@ from flareiac.sdk.table_tasks import GROUP
 from flareiac_spark.control.code_archive import code_digest, packed
 
 _OWN: Final = ("flareiac/__init__.py", "flareiac/kernel", "flareiac/sdk", "flareiac_spark")
+_KINDS: Final = ("*.py", "*.java")
+"""Files that travel: modules, and the source that Spark's JVM compiles."""
 _ENTRY: Final = "flareiac_spark/driver/submitted.py"
 
 
@@ -71,7 +73,7 @@ def _folder_of(package: str) -> Path | None:
 
 
 def _below(root: Path, place: Path) -> dict[str, bytes]:
-    files = [place] if place.is_file() else sorted(place.rglob("*.py"))
+    files = [place] if place.is_file() else sorted(path for kind in _KINDS for path in place.rglob(kind))
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in files}
 
 
