@@ -1,23 +1,47 @@
 """Has the application analyze the planned definitions on empty frames. Touches the application, no data."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
 
 from flareiac.kernel.data import Attributes, digest
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.paths import Path
 from flareiac.sdk.requests import ChangeRequest
+from flareiac.sdk.results import Recorded
 from flareiac_spark import codes
 from flareiac_spark.application import run_operation
-from flareiac_spark.control import Finding, Operation, job_spec_to_json
+from flareiac_spark.change.proofs import (
+    KEEPS_STATE,
+    NO_PROOF,
+    Needed,
+    acceptance_of_unproven,
+    is_proven,
+)
+from flareiac_spark.control import (
+    ControlDirectory,
+    Finding,
+    Operation,
+    Pair,
+    Proof,
+    Prove,
+    job_spec_to_json,
+)
 from flareiac_spark.definition.build import spec_of
 from flareiac_spark.definition.code import publish
 from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.definition.proof_pair import pair_of
 from flareiac_spark.engine.application import Applications
 from flareiac_spark.job.payload import JobPayload
 from flareiac_spark.job.streaming_limits import instead_for_streams
 
 TIMEOUT = 300.0
+_PARTS: Final = {
+    "sources": "the streams that it reads, in their order,",
+    "state": "what its state holds",
+    "watermarks": "the rows that its watermarks see",
+    "columns": "its columns",
+    "query": "what it computes",
+}
 
 
 def analyse(requests: Sequence[ChangeRequest], applications: Applications) -> tuple[Diagnostic, ...]:
@@ -38,6 +62,16 @@ class _Question(NamedTuple):
     request: ChangeRequest
     planned: Attributes
     definition: JobDefinition
+
+    @property
+    def recorded(self) -> Recorded | None:
+        """The definition that runs."""
+        return self.request.action.recorded
+
+    @property
+    def needed(self) -> Needed:
+        """What Spark's plans must prove of it."""
+        return JobPayload.of(self.request.action.payload).proof
 
 
 def _analyse(questions: Sequence[_Question], applications: Applications) -> list[Diagnostic]:
@@ -60,7 +94,80 @@ def _analyse(questions: Sequence[_Question], applications: Applications) -> list
     if result.status == "failed":
         raise Failure(error(codes.ANALYSIS_FAILED, str(result.error)))
     definitions = {item.request.address: item.definition for item in questions}
-    return [_finding(item, definitions[item.address]) for item in result.findings]
+    findings = [_finding(item, definitions[item.address]) for item in result.findings]
+    return findings or _unproven(questions, control, applications)
+
+
+def _unproven(
+    questions: Sequence[_Question], control: ControlDirectory, applications: Applications
+) -> list[Diagnostic]:
+    """An error for each query that starts on the checkpoint of another text, where Spark's plans do not prove
+    that it may.
+    """
+    asked = [item for item in questions if item.needed != NO_PROOF]
+    pairs: dict[str, Pair] = {}
+    proofs: dict[str, Proof] = {}
+    for item in asked:
+        if item.recorded is None:
+            continue
+        try:
+            pairs[item.request.address] = pair_of(
+                item.request.address,
+                item.recorded.attributes,
+                item.planned,
+                item.request.references,
+                applications.project,
+            )
+        except (Failure, KeyError):
+            reason = "what the recorded definition refers to is not declared any more"
+            proofs[item.request.address] = Proof(verdict="unproven", spark="", reason=reason)
+    proofs |= _proofs(tuple(pairs.values()), control, asked)
+    return [
+        _not_proven(item, item.recorded, proof)
+        for item in asked
+        if item.recorded is not None
+        and (proof := proofs.get(item.request.address)) is not None
+        and not is_proven(item.needed, proof)
+    ]
+
+
+def _proofs(
+    pairs: tuple[Pair, ...], control: ControlDirectory, asked: Sequence[_Question]
+) -> Mapping[str, Proof]:
+    """Nothing where the apply is cancelled. An application that does not answer proves nothing, as one of an
+    earlier release does.
+    """
+    if not pairs:
+        return {}
+    request = asked[0].request
+    key = digest([request.key, [[pair.before, pair.after] for pair in pairs]])
+    operation = Operation(id=f"prove-{key}", work=Prove(pairs=pairs))
+    result = run_operation(control, operation, timeout=TIMEOUT, cancel=request.cancel)
+    if result is not None and result.status == "done":
+        return result.proofs
+    if request.cancel.is_set():
+        return {}
+    reason = str(result.error) if result is not None else f"it did not answer within {TIMEOUT:.0f} s"
+    silent = Proof(verdict="unproven", spark="", reason=f"the Spark application proves nothing: {reason}")
+    return {pair.address: silent for pair in pairs}
+
+
+def _not_proven(question: _Question, recorded: Recorded, proof: Proof) -> Diagnostic:
+    """With the ways out: a generation of its own, the old text, and for state the word of a person."""
+    address, definition = question.request.address, question.definition
+    old = JobDefinition.of(recorded.attributes)
+    if proof.verdict == "different":
+        parts = " and ".join(_PARTS[part] for part in proof.parts if part in _PARTS)
+        why = f"Spark {proof.spark} plans another query than the one that runs: {parts} differ."
+    else:
+        why = f"Whether the new text keeps the state cannot be proven: {proof.reason}."
+    ways = f"Write the old SQL again, or raise generation of {definition.checkpoint}"
+    if question.needed == KEEPS_STATE:
+        accepted = acceptance_of_unproven(address, old, definition)
+        ways += (
+            f'. To keep the state and mix the results, write accept_result_change = "{accepted}" in the job'
+        )
+    return error(codes.NOT_PROVEN, f"{address}: {why} Nothing was changed. {ways}.", address=address)
 
 
 def _finding(finding: Finding, definition: JobDefinition) -> Diagnostic:

@@ -5,17 +5,20 @@ from dataclasses import field
 from flareiac.kernel.data import Data
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import SPARSE, decode, encode
+from flareiac_spark.change.proofs import NO_PROOF, Needed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobPayload:
     """``analyse``: Spark analyses the definition first; ``live``: only what a running query takes. ``nonce``:
-    of the entry among what should run, None where it stays as it is.
+    of the entry among what should run, None where it stays as it is. ``proof``: what Spark's plans must prove
+    of the new query before the first effect: that it keeps the state of the old one, or its sources.
     """
 
     analyse: bool = False
     live: bool = field(default=False, metadata=SPARSE)
     nonce: int | None = None
+    proof: Needed = field(default=NO_PROOF, metadata=SPARSE)
 
     @classmethod
     def of(cls, data: Data) -> "JobPayload":

@@ -29,6 +29,13 @@ from flareiac_spark.change.diff import SPARK, changes, is_fresh, quarantined
 from flareiac_spark.change.drift import at_rest, foreign, looked_at, pinned_otherwise, rolled_back, running
 from flareiac_spark.change.kept_reading import KEPT, with_kept_reading
 from flareiac_spark.change.left_definition import left_definition
+from flareiac_spark.change.proofs import (
+    KEEPS_STATE,
+    NO_PROOF,
+    is_accepted_unproven,
+    needed_proof,
+    unproven_change,
+)
 from flareiac_spark.change.recorded_definition import QUERY, recorded_definition
 from flareiac_spark.change.restart_reasons import restart_reason
 from flareiac_spark.column_types import table_columns
@@ -463,8 +470,11 @@ def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefiniti
     facts = _facts(request)
     moved = _moved(request, desired)
     found = [*([moved] if moved is not None else []), *changes(recorded, desired, facts)]
-    healable = running(request, recorded, desired, facts)
     fresh = is_fresh(recorded, desired)
+    needed = NO_PROOF if fresh else needed_proof(recorded, desired, facts, found)
+    if needed == KEEPS_STATE and is_accepted_unproven(request.address, recorded, desired):
+        found, needed = [*found, unproven_change(recorded, desired)], NO_PROOF
+    healable = running(request, recorded, desired, facts)
     starts = _starts_again(request, recorded, found, healable)
     blockers = _blockers(request, desired, recorded, found, facts, starts=starts)
     certain = (starts and _runs(facts)) or (fresh and desired.starts_by_itself)
@@ -526,6 +536,7 @@ def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefiniti
             analyse=analyse,
             live=stays and all(step.effect in (Effect.LIVE, Effect.NO_EFFECT) for step in steps),
             nonce=facts.nonce + (facts.phase == "failed" or _disturbed(request)),
+            proof=needed,
         ).data,
     )
 

@@ -1,0 +1,85 @@
+"""Two definitions of a job as Spark is asked to compare them: their specs, and what each input reads.
+Pure.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from flareiac.kernel.data import Attributes, digest
+from flareiac.kernel.records import encode
+from flareiac.sdk.project import Project
+from flareiac.sdk.references import References
+from flareiac_spark.control import Pair, ProofSource, job_spec_to_json
+from flareiac_spark.definition.build import spec_of
+from flareiac_spark.definition.job_definition import Input, JobDefinition
+from flareiac_spark.definition.queries import what_is_read
+from flareiac_spark.sources.resolved import SpecColumn
+
+_BESIDE = ("columns", "column_order", "stream", "watermark")
+"""What of an input is part of the plan itself, or only its name."""
+
+
+def pair_of(
+    address: str, recorded: Attributes, planned: Attributes, references: References, project: Project
+) -> Pair:
+    """Both with the columns that they themselves read. Raises ``Failure`` and ``KeyError`` where the recorded
+    one refers to what is not declared any more.
+    """
+    old, new = JobDefinition.of(recorded), JobDefinition.of(planned)
+    specs = [
+        spec_of(address, attributes, references, project, analysis=True) for attributes in (recorded, planned)
+    ]
+    identities = {name: _identity(item) for name, item in old.inputs.items()}
+    return Pair(
+        address=address,
+        before=job_spec_to_json(replace(specs[0], restart=specs[1].restart)),
+        after=job_spec_to_json(specs[1]),
+        sources_before=_sources(old, identities),
+        sources_after=_sources(new, _paired(old, new, identities)),
+    )
+
+
+def _sources(job: JobDefinition, identities: Mapping[str, str]) -> dict[str, ProofSource]:
+    return {
+        name: ProofSource(
+            identity=identities[name],
+            columns=tuple(_column(column, kind) for column, kind in _ordered(item).items()),
+        )
+        for name, item in job.inputs.items()
+    }
+
+
+def _ordered(item: Input) -> dict[str, str]:
+    """In the order in which they are declared, as far as that is recorded: a star stands for them."""
+    order = [name for name in item.column_order or () if name in item.columns]
+    return {
+        name: item.columns[name] for name in (*order, *(each for each in item.columns if each not in order))
+    }
+
+
+def _column(name: str, kind: str) -> SpecColumn:
+    plain = kind.removesuffix(" not null")
+    return SpecColumn(name=name, type=plain, required=plain != kind)
+
+
+def _paired(old: JobDefinition, new: JobDefinition, identities: Mapping[str, str]) -> dict[str, str]:
+    """An input that goes on reading what one of the recorded definition read is the same one: how its reading
+    changes is judged by itself. Two inputs of one place that are read in two ways stay two.
+    """
+    gone = {what_is_read(item): name for name, item in old.inputs.items() if name not in new.inputs}
+    found = {}
+    for name, item in new.inputs.items():
+        same = old.inputs.get(name)
+        if same is not None and what_is_read(same) == what_is_read(item):
+            found[name] = identities[name]
+        elif same is None and what_is_read(item) in gone:
+            found[name] = identities[gone[what_is_read(item)]]
+        else:
+            found[name] = _identity(item)
+    return found
+
+
+def _identity(item: Input) -> str:
+    """What an input reads and how."""
+    plain = {name: value for name, value in encode(item).items() if name not in _BESIDE}
+    return digest(plain)

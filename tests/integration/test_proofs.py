@@ -1,0 +1,69 @@
+"""A changed text starts on the checkpoint of the old one only where Spark's plans prove that it may."""
+
+import re
+
+import pytest
+
+from tests.integration.project import Project, streaming
+
+pytestmark = pytest.mark.jvm
+
+COUNTS = streaming(
+    "counts",
+    {"city": "string", "rides": "long"},
+    "SELECT city, count(*) AS rides FROM rides WHERE city IN ('Rome', 'Oslo') AND id >= 0 GROUP BY city",
+    output='mode = "complete"',
+)
+
+
+@pytest.fixture(scope="module")
+def running(project: Project) -> Project:
+    """A job with state that has counted what landed."""
+    project.land(30)
+    project.write(counts=COUNTS)
+    project.apply()
+    _expect_counts(project)
+    return project
+
+
+def test_a_text_that_is_proven_equal_restarts_with_what_restarts_anyway(running: Project) -> None:
+    before = running.run_id("job.counts")
+    running.edit("counts", ("AND id >= 0", "and (id >= 0)"), ('"200ms"', '"300ms"'))
+    running.apply()
+    assert running.run_id("job.counts") != before
+    running.land(10)
+    _expect_counts(running)
+
+
+def test_a_text_that_is_not_proven_changes_nothing_until_it_is_accepted(running: Project) -> None:
+    before = running.run_id("job.counts")
+    running.edit(
+        "counts",
+        ("city IN ('Rome', 'Oslo') and (id >= 0)", "id >= 0 AND city IN ('Rome', 'Oslo')"),
+        ('"300ms"', '"400ms"'),
+    )
+    for _ in range(2):
+        assert "stops after its current batch and starts on the same checkpoint" in running.plan(2)
+        done = running.apply(code=1)
+        assert "FIK470" in done.err
+        assert "what its state holds" in done.err
+        assert running.run_id("job.counts") == before
+    token = re.search(r'accept_result_change = "(\w+)"', done.err)
+    assert token is not None, done.err
+    running.edit("counts", ("trigger    = {", f'accept_result_change = "{token[1]}"\n  trigger    = {{'))
+    assert "results change" in running.plan(2)
+    running.apply()
+    assert running.run_id("job.counts") != before
+    running.land(10)
+    _expect_counts(running)
+    running.edit("counts", (f'accept_result_change = "{token[1]}"\n  ', ""))
+    running.apply()
+    assert "No changes." in running.plan(0)
+
+
+def _expect_counts(project: Project) -> None:
+    wanted = {city: len([row for row in project.landed if row["city"] == city]) for city in ("Rome", "Oslo")}
+    project.until(
+        lambda: {row["city"]: row["rides"] for row in project.rows("counts")} == wanted,
+        f"the counts {wanted}",
+    )
