@@ -25,14 +25,23 @@ _LATER: Final = ("sources", "state")
 
 
 def needed_proof(
-    recorded: JobDefinition, desired: JobDefinition, facts: JobFacts, found: Sequence[JobChange]
+    address: str,
+    recorded: JobDefinition,
+    desired: JobDefinition,
+    facts: JobFacts,
+    found: Sequence[JobChange],
+    *,
+    is_new: bool = False,
 ) -> Needed:
     """The proof without which these changes must not start: none where no text differs, nothing restarts, or
-    the plan asks for a person's word or a new generation anyway.
+    the plan asks for a person's word or a new generation anyway. ``is_new``: the job starts in any case, on
+    the checkpoint that ``recorded`` left.
     """
-    starts = any(isinstance(change, Restarted) for change in found)
+    starts = is_new or any(isinstance(change, Restarted) for change in found)
     asks = any(isinstance(change, Mixed | Refused) for change in found)
     if not facts.started or not starts or asks or _same_queries(recorded, desired):
+        return NO_PROOF
+    if is_new and is_accepted_unproven(address, recorded, desired):
         return NO_PROOF
     stateful = any(has_shape(recorded, on) for on in facts.checkpoints.values())
     return KEEPS_STATE if stateful else KEEPS_SOURCES

@@ -7,7 +7,6 @@ from flareiac.kernel.data import Attributes, digest
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.paths import Path
 from flareiac.sdk.requests import ChangeRequest
-from flareiac.sdk.results import Recorded
 from flareiac_spark import codes
 from flareiac_spark.application import run_operation
 from flareiac_spark.change.proofs import (
@@ -64,9 +63,11 @@ class _Question(NamedTuple):
     definition: JobDefinition
 
     @property
-    def recorded(self) -> Recorded | None:
-        """The definition that runs."""
-        return self.request.action.recorded
+    def before(self) -> Attributes | None:
+        """The definition that runs, or ran on the checkpoint last."""
+        recorded = self.request.action.recorded
+        left: Attributes | None = JobPayload.of(self.request.action.payload).before
+        return left or (recorded.attributes if recorded is not None else None)
 
     @property
     def needed(self) -> Needed:
@@ -108,12 +109,12 @@ def _unproven(
     pairs: dict[str, Pair] = {}
     proofs: dict[str, Proof] = {}
     for item in asked:
-        if item.recorded is None:
+        if item.before is None:
             continue
         try:
             pairs[item.request.address] = pair_of(
                 item.request.address,
-                item.recorded.attributes,
+                item.before,
                 item.planned,
                 item.request.references,
                 applications.project,
@@ -123,9 +124,9 @@ def _unproven(
             proofs[item.request.address] = Proof(verdict="unproven", spark="", reason=reason)
     proofs |= _proofs(tuple(pairs.values()), control, asked)
     return [
-        _not_proven(item, item.recorded, proof)
+        _not_proven(item, JobDefinition.of(item.before), proof)
         for item in asked
-        if item.recorded is not None
+        if item.before is not None
         and (proof := proofs.get(item.request.address)) is not None
         and not is_proven(item.needed, proof)
     ]
@@ -152,10 +153,9 @@ def _proofs(
     return {pair.address: silent for pair in pairs}
 
 
-def _not_proven(question: _Question, recorded: Recorded, proof: Proof) -> Diagnostic:
+def _not_proven(question: _Question, old: JobDefinition, proof: Proof) -> Diagnostic:
     """With the ways out: a generation of its own, the old text, and for state the word of a person."""
     address, definition = question.request.address, question.definition
-    old = JobDefinition.of(recorded.attributes)
     if proof.verdict == "different":
         parts = " and ".join(_PARTS[part] for part in proof.parts if part in _PARTS)
         why = f"Spark {proof.spark} plans another query than the one that runs: {parts} differ."

@@ -4,7 +4,7 @@ from dataclasses import field
 
 from flareiac.kernel.data import Data
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac.kernel.records import SPARSE, decode, encode
+from flareiac.kernel.records import OPTIONAL, SPARSE, decode, encode
 from flareiac_spark.change.proofs import NO_PROOF, Needed
 
 
@@ -13,12 +13,14 @@ class JobPayload:
     """``analyse``: Spark analyses the definition first; ``live``: only what a running query takes. ``nonce``:
     of the entry among what should run, None where it stays as it is. ``proof``: what Spark's plans must prove
     of the new query before the first effect: that it keeps the state of the old one, or its sources.
+    ``before``: the attributes of the old definition where another job left it, or this one without a record.
     """
 
     analyse: bool = False
     live: bool = field(default=False, metadata=SPARSE)
     nonce: int | None = None
     proof: Needed = field(default=NO_PROOF, metadata=SPARSE)
+    before: Data = field(default=None, metadata=OPTIONAL)
 
     @classmethod
     def of(cls, data: Data) -> "JobPayload":

@@ -32,6 +32,7 @@ from flareiac_spark.change.left_definition import left_definition
 from flareiac_spark.change.proofs import (
     KEEPS_STATE,
     NO_PROOF,
+    Needed,
     is_accepted_unproven,
     needed_proof,
     unproven_change,
@@ -214,7 +215,23 @@ def _created(request: PlanRequest, desired: JobDefinition) -> Proposal:
         ),
         unknown=_unknown(request, desired, facts),
         unproven="SQL",
-        payload=JobPayload(analyse=True, nonce=facts.nonce + 1 if facts.digest is not None else 0).data,
+        payload=_payload_of_new(request, desired, facts).data,
+    )
+
+
+def _payload_of_new(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> JobPayload:
+    """With the proof that a job needs which starts on a checkpoint that another definition left."""
+    left = left_definition(request, desired, facts)
+    before = _recorded(request) or (left.job if left is not None else None)
+    needed: Needed = NO_PROOF
+    if before is not None and not _begins_one(request, desired, facts):
+        found = changes(before, desired, facts)
+        needed = needed_proof(request.address, before, desired, facts, found, is_new=True)
+    return JobPayload(
+        analyse=True,
+        nonce=facts.nonce + 1 if facts.digest is not None else 0,
+        proof=needed,
+        before=before.attributes if before is not None and needed != NO_PROOF else None,
     )
 
 
@@ -471,7 +488,7 @@ def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefiniti
     moved = _moved(request, desired)
     found = [*([moved] if moved is not None else []), *changes(recorded, desired, facts)]
     fresh = is_fresh(recorded, desired)
-    needed = NO_PROOF if fresh else needed_proof(recorded, desired, facts, found)
+    needed = NO_PROOF if fresh else needed_proof(request.address, recorded, desired, facts, found)
     if needed == KEEPS_STATE and is_accepted_unproven(request.address, recorded, desired):
         found, needed = [*found, unproven_change(recorded, desired)], NO_PROOF
     healable = running(request, recorded, desired, facts)
