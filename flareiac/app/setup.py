@@ -23,13 +23,18 @@ def declared(workspace: Workspace, diagnostics: Diagnostics) -> tuple[Configurat
 
 
 def initialise(
-    workspace: Workspace, references: Mapping[str, Resolved], progress: Callable[[str], None]
+    workspace: Workspace,
+    references: Mapping[str, Resolved],
+    progress: Callable[[str], None],
+    diagnostics: Diagnostics,
 ) -> list[str]:
-    """Lets every provider fetch what it needs. Raises ``Failure``."""
+    """Lets every provider fetch what it needs; their warnings are added to ``diagnostics``. Raises
+    ``Failure``.
+    """
     lines: list[str] = []
     for session in _sessions(workspace):
         if isinstance(session, Initialising):
-            lines.extend(session.initialise(references, progress))
+            lines.extend(session.initialise(references, progress, diagnostics))
     return lines
 
 

@@ -9,7 +9,7 @@ from pathlib import Path as FilePath
 from typing import Protocol, runtime_checkable
 
 from flareiac.kernel.data import Attributes
-from flareiac.kernel.diagnostics import Diagnostic
+from flareiac.kernel.diagnostics import Diagnostic, Diagnostics
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.actions import Control, PerformStage, Quiesce, Revive, RunCommand, Settleable
 from flareiac.sdk.references import References, Resolved
@@ -201,11 +201,13 @@ class Diagnosing(Protocol):
 
 @runtime_checkable
 class Initialising(Protocol):
-    """A session that has something to fetch before its first use. Returns what it did, in lines. Raises
-    ``Failure``.
+    """A session that has something to fetch before its first use. Returns what it did, in lines, and adds
+    its warnings to ``diagnostics``. Raises ``Failure``.
     """
 
-    def initialise(self, references: References, progress: Callable[[str], None]) -> Sequence[str]: ...
+    def initialise(
+        self, references: References, progress: Callable[[str], None], diagnostics: Diagnostics
+    ) -> Sequence[str]: ...
 
 
 @runtime_checkable

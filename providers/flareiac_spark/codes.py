@@ -255,6 +255,7 @@ JARS_NOT_FETCHED: Final = Code("FIK906", "The jars could not be fetched")
 LOCK_FILE_UNREADABLE: Final = Code("FIK907", "The lock file of the jars cannot be read")
 INVALID_COORDINATE: Final = Code("FIK908", "Invalid Maven coordinate")
 CACHE_NOT_WRITTEN: Final = Code("FIK909", "A file of the installation cannot be written")
+JAVA_HOME_UNUSED: Final = Code("FIK910", "JAVA_HOME names no Java that Spark runs on")
 
 # Codes that keep the ids they had when they were the core's
 SAME_CHECKPOINT: Final = Code("FIP011", "Two jobs use the same checkpoint")

@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Event
 
 from flareiac.kernel.codes import CodeTable, code_table
-from flareiac.kernel.diagnostics import Diagnostic
+from flareiac.kernel.diagnostics import Diagnostic, Diagnostics
 from flareiac.sdk.actions import RunCommand
 from flareiac.sdk.capabilities import Check
 from flareiac.sdk.documents import Topic
@@ -140,13 +140,17 @@ class SparkSession:
             *(check_engine(item, self._applications) for item in engines),
         )
 
-    def initialise(self, references: References, progress: Callable[[str], None]) -> Sequence[str]:
+    def initialise(
+        self, references: References, progress: Callable[[str], None], diagnostics: Diagnostics
+    ) -> Sequence[str]:
         """Fetches and locks the jars, where something is declared that Spark runs."""
         if not any(item.type in ("engine", "job") for item in references.values()):
             return ("no engine and no job: no jars are needed",)
         from flareiac_spark.runtime.init import init
 
         report = init(self._project.root, _packages(references), progress)
+        for each in report.warnings:
+            diagnostics.add(each)
         lines = [f"{jar.coordinate}{' (fetched)' if jar.fetched else ''}" for jar in report.jars]
         lines.append(f"{report.lock_file.name} {'written' if report.lock_changed else 'unchanged'}")
         return (

@@ -56,7 +56,9 @@ def init(
         complain(terminal, diagnostics, configuration.sources)
         if diagnostics.has_errors:
             return ExitCode.ERROR
-        for line in initialise(workspace, references, terminal.say):
+        warnings = Diagnostics()
+        for line in initialise(workspace, references, terminal.say, warnings):
             terminal.out(line)
+        complain(terminal, warnings, configuration.sources)
     terminal.out("FlareIaC is initialised here.")
     return ExitCode.DONE

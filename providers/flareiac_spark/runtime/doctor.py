@@ -11,7 +11,7 @@ from flareiac.kernel.user_cache import cache_directory
 from flareiac.sdk.capabilities import Check, Verdict
 from flareiac_spark.runtime.archive import is_made, usable_archive
 from flareiac_spark.runtime.jars import locked_jars
-from flareiac_spark.runtime.java import find_java, found_javas, how_to_install, wanted_home, what_is_there
+from flareiac_spark.runtime.java import find_java, found_javas, how_to_install, unused_home, what_is_there
 from flareiac_spark.runtime.versions import DEFAULT, HOW_TO_INSTALL, fit_of, installed_pyspark, misfits
 
 
@@ -49,19 +49,14 @@ def _java(environment: Mapping[str, str]) -> Check:
         text = what_is_there(tuple(found_javas(environment)), majors)
         return Check(name="java", verdict=Verdict.FAIL, text=text, fix=how_to_install(majors[0]))
     text = f"{java.version.splitlines()[0]} in {java.home}"
-    home = wanted_home(environment)
-    if home is not None and (home / "bin" / "java").resolve() != java.executable.resolve():
+    if (unused := unused_home(environment, java, majors)) is not None:
         return Check(
             name="java",
             verdict=Verdict.WARN,
-            text=f"{text}; not the one of JAVA_HOME={home}, which is no Java {_either(majors)}",
+            text=f"{text}; not the one of {unused}",
             fix=f"Set JAVA_HOME to {java.home}, or unset it.",
         )
     return Check(name="java", verdict=Verdict.OK, text=text)
-
-
-def _either(majors: Sequence[int]) -> str:
-    return " or ".join(map(str, majors))
 
 
 def _spark_home(environment: Mapping[str, str]) -> Iterator[Check]:

@@ -117,6 +117,25 @@ def wanted_home(environment: Mapping[str, str]) -> Path | None:
     return Path(home) if home else None
 
 
+def unused_home(environment: Mapping[str, str], java: Java, majors: tuple[int, ...]) -> str | None:
+    """Says why ``java`` was taken and not the one that JAVA_HOME names; None where it is that one or none is
+    named.
+    """
+    home = wanted_home(environment)
+    if home is None or (home / "bin" / "java").resolve() == java.executable.resolve():
+        return None
+    named = next(found_javas({**environment, "PATH": ""}, places=()), None)
+    if not home.is_dir():
+        why = "which is no folder"
+    elif not (home / "bin" / "java").is_file():
+        why = "which holds no bin/java"
+    elif named is None:
+        why = "whose bin/java does not say its version"
+    else:
+        why = f"which is Java {named.major}; Spark needs Java {' or '.join(map(str, majors))}"
+    return f"JAVA_HOME={home}, {why}"
+
+
 def _candidates(environment: Mapping[str, str], places: tuple[str, ...]) -> Iterator[Path]:
     if home := wanted_home(environment):
         yield home / "bin" / "java"

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from flareiac.kernel.diagnostics import Diagnostic, Failure
+from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity
 from flareiac.kernel.user_cache import cache_directory
 from flareiac_spark.runtime.init import init
 from flareiac_spark.runtime.jars import locked_jars, sha256_of
+from flareiac_spark.runtime.java import Java
 from flareiac_spark.runtime.lock_file import LOCK_FILE
 
 _PACKAGE = "org.example:thing:1.0"
@@ -41,7 +42,7 @@ def repository(tmp_path: Path, empty_cache: Path, monkeypatch: pytest.MonkeyPatc
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
     monkeypatch.setattr("flareiac_spark.runtime.jars.find_java", lambda _environment: None)
-    monkeypatch.setattr("flareiac_spark.runtime.init.find_java", lambda _environment: None)
+    monkeypatch.setattr("flareiac_spark.runtime.init.find_java", lambda *_given, **_named: None)
     return folder
 
 
@@ -101,6 +102,32 @@ def test_another_jar_of_the_same_size_and_time_is_not_used(
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert path.stat().st_size == before.st_size
     assert _complaint(lambda: locked_jars(tmp_path, [_PACKAGE])).code == "FIK905"
+
+
+def test_a_java_home_that_is_passed_over_is_a_warning(
+    tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fits = Java(home=tmp_path / "java", version="openjdk 17", major=17)
+    monkeypatch.setattr("flareiac_spark.runtime.init.find_java", lambda *_given, **_named: fits)
+    here = {**os.environ, "JAVA_HOME": str(tmp_path / "nowhere")}
+    (complaint,) = init(tmp_path, [_PACKAGE], _nothing, environment=here, archive=False).warnings
+    assert (complaint.code, complaint.severity) == ("FIK910", Severity.WARNING)
+    assert f"{tmp_path}/nowhere, which is no folder" in complaint.detail
+    assert str(fits.home) in complaint.detail
+    here = {**os.environ, "JAVA_HOME": str(fits.home)}
+    assert init(tmp_path, [_PACKAGE], _nothing, environment=here, archive=False).warnings == ()
+
+
+def test_no_java_at_all_is_a_warning_of_init(
+    tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("flareiac_spark.runtime.init.find_java", lambda *_given, **_named: None)
+    report = init(tmp_path, [_PACKAGE], _nothing, archive=False)
+    assert [(item.code, item.severity) for item in report.warnings] == [("FIK901", Severity.WARNING)]
+
+
+def _nothing(_text: str) -> None:
+    pass
 
 
 def test_a_repository_that_gives_another_file_is_refused(tmp_path: Path, repository: Path) -> None:

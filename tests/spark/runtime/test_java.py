@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from flareiac.kernel.diagnostics import Failure
-from flareiac_spark.runtime.java import find_java, require_java
+from flareiac_spark.runtime.java import find_java, require_java, unused_home
 
 
 def _fake_java(home: Path, version: str) -> Path:
@@ -87,3 +87,35 @@ def test_a_broken_memory_is_ignored(tmp_path: Path, environment: dict[str, str])
     for torn in ("{ torn", "[]", '{"stamp": 1}'):
         note.write_text(torn)
         assert find_java(environment, places=()) == java is not None
+
+
+@pytest.mark.parametrize(
+    ("named", "why"),
+    [
+        ("nowhere", "which is no folder"),
+        ("empty", "which holds no bin/java"),
+        ("old", "which is Java 8; Spark needs Java 17 or 21"),
+        ("older", "which is Java 11; Spark needs Java 17 or 21"),
+        ("new", "which is Java 25; Spark needs Java 17 or 21"),
+        ("silent", "whose bin/java does not say its version"),
+        ("good", None),
+        ("good/", None),
+        ("link", None),
+        ("", None),
+    ],
+)
+def test_a_java_home_that_is_not_used_is_named_with_its_reason(
+    tmp_path: Path, environment: dict[str, str], named: str, why: str | None
+) -> None:
+    versions = {"old": "1.8.0_402", "older": "11.0.2", "new": "25", "silent": "-", "good": "17.0.1"}
+    for name, version in versions.items():
+        _fake_java(tmp_path / name, version)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "good")
+    home = f"{tmp_path}/{named}" if named else ""
+    here = environment | {"PATH": str(tmp_path / "good" / "bin"), "JAVA_HOME": home}
+    java = find_java(here, places=())
+    assert java is not None
+    assert java.home == tmp_path / "good"
+    said = unused_home(here, java, (17, 21))
+    assert said == (None if why is None else f"JAVA_HOME={Path(home)}, {why}")
