@@ -147,7 +147,15 @@ class SparkSession:
         if not any(item.type in ("engine", "job") for item in references.values()):
             return ("no engine and no job: no jars are needed",)
         from flareiac_spark.runtime.init import init
+        from flareiac_spark.runtime.versions import installed_pyspark
 
+        # The engine that every project has by default asks for nothing: tables and outputs do without Spark.
+        declared = any(
+            item.type == "job" or (item.type == "engine" and address != "engine.embedded")
+            for address, item in references.items()
+        )
+        if not declared and installed_pyspark() is None:
+            return ("no engine and no job, and PySpark is not installed: no jars were fetched",)
         report = init(self._project.root, _packages(references), progress)
         for each in report.warnings:
             diagnostics.add(each)

@@ -52,22 +52,47 @@ def test_files_of_editors_and_of_macos_are_no_configuration(tmp_path: Path) -> N
     assert ".kept.flare.hcl is left out" in flareiac(tmp_path, "plan").err
 
 
-def test_init_of_a_project_without_jobs_needs_no_spark(tmp_path: Path) -> None:
-    (tmp_path / "main.flare.hcl").write_text(
-        'catalog "lake" {\n  uri       = "sqlite:///lake/catalog.db"\n  warehouse = "lake/warehouse"\n}\n'
-        'table "a" {\n  namespace = "n"\n  column "id" { type = "long" }\n}\n'
-    )
-    hidden = "import sys; sys.modules['pyspark'] = None; from flareiac.cli.main import main; main()"
+_LAKE = (
+    'catalog "lake" {\n  uri       = "sqlite:///lake/catalog.db"\n  warehouse = "lake/warehouse"\n}\n'
+    'table "a" {\n  namespace = "n"\n  column "id" { type = "long" }\n}\n'
+)
+_WITHOUT_PYSPARK = """
+import importlib.metadata, sys
+version = importlib.metadata.version
+def installed(name):
+    if name == "pyspark":
+        raise importlib.metadata.PackageNotFoundError(name)
+    return version(name)
+importlib.metadata.version = installed
+sys.modules["pyspark"] = None
+from flareiac.cli.main import main
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "said"),
+    [
+        (_LAKE, 0, "initialised here"),
+        ('output "o" { value = 1 }\n', 0, "initialised here"),
+        (_LAKE + 'engine "own" {}\n', 1, "FIK902"),
+    ],
+)
+def test_init_of_a_project_without_jobs_needs_no_spark(
+    tmp_path: Path, text: str, code: int, said: str
+) -> None:
+    (tmp_path / "main.flare.hcl").write_text(text)
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", hidden, "init"],
+        [sys.executable, "-W", "ignore", "-c", _WITHOUT_PYSPARK, "init"],
         cwd=tmp_path,
         env=environment(),
         capture_output=True,
         text=True,
         timeout=300,
     )
-    assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
-    assert "initialised here" in done.stdout
+    assert done.returncode == code, done.stdout + done.stderr
+    assert said in done.stdout + done.stderr
+    assert code or not done.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
