@@ -1,6 +1,6 @@
 """Whether the declared users of a table can live with what becomes of its columns. Pure."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from flareiac.sdk.changes import Blocker, Relation, Usage, blocker
 from flareiac_iceberg import codes
@@ -9,12 +9,13 @@ from flareiac_iceberg.table.column_changes import AddColumn, DropColumn, RenameC
 
 
 def contradictions(
-    changes: Iterable[Change], usages: Iterable[Usage], columns: Collection[str]
+    changes: Iterable[Change], usages: Iterable[Usage], columns: Collection[str], renames: Mapping[str, str]
 ) -> Iterator[Blocker]:
     """One blocker for each column that goes although a declared user names it, or that a declared writer must
     give and does not.
 
-    ``usages`` are those on this table; ``columns`` the paths that it will have.
+    ``usages`` are those on this table; ``columns`` the paths that it will have;
+    ``renames`` a way out by each column that goes while one like it comes.
     """
     held = [usage for usage in usages if usage.columns is not None]
     there = {path.lower() for path in columns}
@@ -23,7 +24,7 @@ def contradictions(
             case RenameColumn(path=path) | DropColumn(path=path) if path.lower() not in there:
                 users = [usage for usage in held if path.lower() in (usage.columns or ())]
                 if users:
-                    yield _still_used(change, users)
+                    yield _still_used(change, users, renames.get(path))
             case AddColumn(path=path, required=True) | SetNullability(path=path, required=True) if (
                 "." not in path
             ):
@@ -38,13 +39,17 @@ def contradictions(
                 pass
 
 
-def _still_used(change: RenameColumn | DropColumn, users: list[Usage]) -> Blocker:
+def _still_used(change: RenameColumn | DropColumn, users: list[Usage], rename: str | None) -> Blocker:
     verb = "renamed" if isinstance(change, RenameColumn) else "dropped"
     return blocker(
         codes.COLUMN_IN_USE,
         f"The column {change.path} cannot be {verb}: {_named(users)} still {_does(users)} it. Spark would "
         "not find it, and the job would not start again.",
-        (*(_fitting(change, usage) for usage in users), f"keep the column {change.path}"),
+        (
+            *((rename,) if rename is not None else ()),
+            *(_fitting(change, usage) for usage in users),
+            f"keep the column {change.path}",
+        ),
     )
 
 

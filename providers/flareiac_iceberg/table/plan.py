@@ -274,7 +274,7 @@ def _update(case: Case, observed: ObservedTable) -> Proposal:
             *(change.step() for change in found.changes),
             *((_retained(desired.on_destroy),) if retained and recorded is not None else ()),
         ),
-        reasons=(*_suggestions(found), *_ended(found)),
+        reasons=(*_suggestions(found).values(), *_ended(found)),
         blockers=blockers,
         disturbs=tuple(
             dict.fromkeys([*disturbed, *disturbances(change.verdict() for change in found.changes)])
@@ -316,7 +316,9 @@ def _blockers(case: Case, observed: ObservedTable, found: Difference) -> tuple[B
         *managed_elsewhere(request, desired, observed),
         *move_blockers(case.recorded, desired, observed, request.references),
         *refusals(desired, found, _past(observed, found)),
-        *contradictions(found.changes, usages, desired.columns or found.observed.columns or {}),
+        *contradictions(
+            found.changes, usages, desired.columns or found.observed.columns or {}, _suggestions(found)
+        ),
         *branches.refusals(
             desired,
             found.observed,
@@ -431,12 +433,12 @@ def _moved(case: Case) -> tuple[Blocker, ...]:
     return (moved,)
 
 
-def _suggestions(found: Difference) -> tuple[str, ...]:
-    """A ready ``renamed`` for a column that goes while one like it comes."""
+def _suggestions(found: Difference) -> Mapping[str, str]:
+    """A ready ``renamed`` for each column that goes while one like it comes, by the column that goes."""
     dropped = [change.path for change in found.changes if isinstance(change, DropColumn)]
     added = [change for change in found.changes if isinstance(change, AddColumn)]
     columns = found.observed.columns or {}
-    lines: list[str] = []
+    lines: dict[str, str] = {}
     for old in dropped:
         near = [
             item.path
@@ -444,11 +446,11 @@ def _suggestions(found: Difference) -> tuple[str, ...]:
             if parent_of(item.path) == parent_of(old) and item.type == _type_text(columns, old)
         ]
         if len(near) == 1:
-            lines.append(
+            lines[old] = (
                 f'if {near[0]} is {old} under a new name, write renamed = {{ "{old}" = "{near[0]}" }}: its '
                 "values are kept then"
             )
-    return tuple(lines)
+    return lines
 
 
 def _other_field(path: str) -> str:
