@@ -42,6 +42,16 @@ class ReaderPosition:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Outside:
+    """``places``: folders outside of a table's location that it writes to, or has metadata or live files in.
+    ``files``: so many live data and delete files are not below the location.
+    """
+
+    places: tuple[str, ...]
+    files: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
     """An operation of ours in a table: its id, and the time (ms since 1970) of its commit."""
 
@@ -58,7 +68,8 @@ class Figures:
     our operations among the current snapshot and its ancestors. ``kinds``: what each kind that is declared
     has measured, as the record of its own. ``made_ms``: when the table was made, as long as its metadata
     still tells. ``entries``: other names of this very table in catalogs, looked for where files of expired
-    snapshots are to be deleted; ``entries_unknown``: why they are unknown.
+    snapshots are to be deleted; ``entries_unknown``: why they are unknown. ``outside``: what is not below the
+    location, counted where a kind looks nowhere else and metadata names such a place.
     """
 
     uuid: str
@@ -79,6 +90,7 @@ class Figures:
     place: str = ""
     entries: tuple[str, ...] = ()
     entries_unknown: str = ""
+    outside: Outside | None = None
     readers: Mapping[str, ReaderPosition] = field(default_factory=dict)
     kinds: Mapping[str, Any] = field(default_factory=dict)
 

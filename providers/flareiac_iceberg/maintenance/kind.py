@@ -34,6 +34,7 @@ class Kind(Generic[S, F]):
     is wrong with them.
 
     ``deletes_shared``: whether it deletes files that another entry of the same table would still name.
+    ``location_only``: whether it looks at no place outside of the table's location.
     ``small_files`` counts the data files that the kind would rewrite, whether it is declared or not.
     ``blockers`` and ``warnings`` are about others that use the table.
     """
@@ -48,6 +49,7 @@ class Kind(Generic[S, F]):
     complaints: Callable[[MaintenanceTask, Mapping[str, Data]], Iterable[Diagnostic]] = _no_complaints
     small_files: Callable[[Table, Figures | None, Read], SmallFiles] | None = None
     deletes_shared: bool = False
+    location_only: bool = False
     blockers: Callable[[S, Attributes, Iterable[Usage]], Iterator[Blocker]] | None = None
     warnings: Callable[[S, str, Iterable[Usage]], Iterator[Diagnostic]] | None = None
 

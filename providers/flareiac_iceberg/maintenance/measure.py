@@ -13,7 +13,8 @@ from flareiac_iceberg.format.age import made_ms
 from flareiac_iceberg.format.metadata import nodes, schema_of, sort_order_of
 from flareiac_iceberg.format.types import NOT_IN_SPARK
 from flareiac_iceberg.maintenance.contents import Contents, Counting, Read, Table
-from flareiac_iceberg.maintenance.figures import Figures, marks
+from flareiac_iceberg.maintenance.figures import Figures, Outside, marks
+from flareiac_iceberg.maintenance.outside import OutsideFiles
 from flareiac_iceberg.maintenance.registry import KINDS, declared
 
 _GC: Final = "gc.enabled"
@@ -28,9 +29,11 @@ def measure(table: Table, read: Read) -> Figures:
     snapshots = metadata.get("snapshots") or ()
     snapshot_id = current["snapshot-id"] if current else None
     contents = Contents(table, read, int(time.time() * 1000))
+    location = metadata["location"]
+    kinds, outside = _counted(contents, location)
     return Figures(
         uuid=metadata["table-uuid"],
-        location=metadata["location"],
+        location=location,
         metadata_location=table.metadata_location,
         snapshot_id=snapshot_id,
         format_version=metadata["format-version"],
@@ -45,21 +48,27 @@ def measure(table: Table, read: Read) -> Figures:
         not_in_spark=tuple(node.path for node in nodes(schema_of(metadata)) if node.type in NOT_IN_SPARK),
         marks=marks(snapshots, snapshot_id),
         made_ms=made_ms(table.metadata_location, metadata),
-        kinds=_of_kinds(contents),
+        kinds=kinds,
+        outside=outside,
     )
 
 
-def _of_kinds(contents: Contents) -> dict[str, Any]:
+def _counted(contents: Contents, location: str) -> tuple[dict[str, Any], Outside | None]:
+    """What each kind counts, and what is outside of the location."""
     found = {
         kind.name: kind.measure(settings, contents)
         for kind, settings in declared(contents.table.attributes)
         if kind.measure is not None
     }
-    contents.count([item for item in found.values() if isinstance(item, Counting)])
-    return {
+    counts = [item for item in found.values() if isinstance(item, Counting)]
+    narrow = any(kind.location_only for kind, _settings in declared(contents.table.attributes))
+    outside = OutsideFiles(contents, location) if narrow else None
+    contents.count([*counts, outside] if outside is not None and outside.is_likely else counts)
+    of_kinds = {
         name: None if item is None else encode(item.figures() if isinstance(item, Counting) else item)
         for name, item in found.items()
     }
+    return of_kinds, outside.figures() if outside is not None else None
 
 
 def known_figures(data: Attributes) -> Figures | None:
@@ -81,4 +90,10 @@ def is_fresh(known: Figures, attributes: Attributes) -> bool:
 
 def _settings_digest(attributes: Attributes) -> str:
     """Of the settings that figures depend on."""
-    return digest({kind.name: attributes.get(kind.name) for kind in KINDS if kind.measure is not None})
+    return digest(
+        {
+            kind.name: attributes.get(kind.name)
+            for kind in KINDS
+            if kind.measure is not None or kind.location_only
+        }
+    )

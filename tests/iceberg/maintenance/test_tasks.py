@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 import pytest
+from pyiceberg.table.update import SetLocationUpdate
 
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.sdk.changes import Relation
@@ -202,6 +203,25 @@ def test_orphans_are_left_where_others_have_files(written: Lake, inside: str) ->
     assert "checkpoint.c" in task.diagnostics[0].detail
     assert beside(f"{location}-more").due
     assert "flareiac undrop checkpoint.c" in beside(f"{location}{inside}", dropped=True).diagnostics[0].detail
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_places_outside_of_the_location_are_named_with_their_live_files(written: Lake, moved: bool) -> None:
+    """By a write path, or as the place that a table had before it was moved."""
+    assert tasks(written, ORPHANS, now=grown(written, ORPHANS))["orphan_removal"].held == ()
+    before = measured(written, ORPHANS)["location"].removeprefix("file://")
+    place = f"{before}-far"
+    table = written.table("n.t")
+    with table.transaction() as change:
+        if moved:
+            change._apply((SetLocationUpdate(location=place),))
+        else:
+            change.set_properties({"write.data.path": place})
+    written.append("n.t", [{"id": 9, "ts": None}])
+    (held,) = tasks(written, ORPHANS, now=grown(written, ORPHANS))["orphan_removal"].held
+    outside, files = (before, 3) if moved else (place, 1)
+    assert held.startswith(f"{outside}")
+    assert f": {files} live file{'s' if files > 1 else ''} outside of the table's location" in held
 
 
 def test_two_tables_can_not_declare_one_location(lake: Lake) -> None:

@@ -17,4 +17,5 @@ ORPHAN_REMOVAL: Final = Kind(
     figures=Beside,
     look=look,
     complaints=complaints,
+    location_only=True,
 )

@@ -1,17 +1,21 @@
 """Plans the removal of files that no snapshot names. Pure."""
 
 from collections.abc import Collection, Iterable, Sequence
+from typing import Final
 
 from flareiac.kernel.diagnostics import Diagnostic, warning
 from flareiac.sdk.locations import is_within
 from flareiac.sdk.maintenance import MaintenanceTask, Neighbour
 from flareiac_iceberg import codes
 from flareiac_iceberg.format.locations import comparable
+from flareiac_iceberg.maintenance.figures import Figures
 from flareiac_iceberg.maintenance.humanize import duration, moment
 from flareiac_iceberg.maintenance.kinds.orphan_removal.look import Beside
 from flareiac_iceberg.maintenance.kinds.orphan_removal.perform import RemoveOrphans
 from flareiac_iceberg.maintenance.kinds.orphan_removal.settings import OrphanRemoval
 from flareiac_iceberg.maintenance.task_builder import Case, no_collection
+
+_PLACES: Final = 3
 
 
 def plan(case: Case, settings: OrphanRemoval, found: Beside | None) -> MaintenanceTask:
@@ -47,6 +51,7 @@ def _remove(case: Case, settings: OrphanRemoval) -> MaintenanceTask:
         f"{hold.holder}: {hold.reason}, so files written since {moment(since)} stay"
         for hold, since in at_work
     )
+    held += _not_looked_at(case.figures)
     what = "count" if settings.dry_run else "delete"
     done = f"last run {duration(now - int(last.at * 1000))} ago" if last else "first run"
     age = duration(now - cutoff)
@@ -56,6 +61,17 @@ def _remove(case: Case, settings: OrphanRemoval) -> MaintenanceTask:
     )
     task = case.due(text, work, of=case.figures.snapshot_id, forecast={}, held=held)
     return case.once_old_enough(task)
+
+
+def _not_looked_at(figures: Figures) -> tuple[str, ...]:
+    """Says which places of the table are left out, and how much lives there."""
+    if figures.outside is None:
+        return ()
+    places, files = figures.outside.places, figures.outside.files
+    more = f" and {len(places) - _PLACES} more places" if len(places) > _PLACES else ""
+    live = f"{files} live file{'' if files == 1 else 's'}"
+    what = f"{', '.join(places[:_PLACES])}{more}: {live} outside of the table's location"
+    return (f"{what}, so unreferenced files there stay: they are not looked for",)
 
 
 def _shared_place(case: Case, found: Beside) -> tuple[str, Diagnostic] | None:
