@@ -142,7 +142,7 @@ public final class PlanText {
     private String aggregated(Aggregate plan) {
         StringBuilder before = out;
         out = new StringBuilder("(Aggregate ");
-        LogicalPlan child = inline(plan.child());
+        LogicalPlan child = inline(plan);
         sequence(plan.groupingExpressions().iterator());
         List functions = new ArrayList();
         for (scala.collection.Iterator all = plan.aggregateExpressions().iterator(); all.hasNext(); )
@@ -203,8 +203,13 @@ public final class PlanText {
     }
 
     private void type(DataType type) {
-        if (type instanceof ObjectType) quoted(type.toString());
-        else out.append(type.json());
+        if (type instanceof ObjectType) {
+            quoted(type.toString());
+            return;
+        }
+        out.append(type.json());
+        // JSON has the collation of a text with the field that holds it, and not with its type.
+        if (type.catalogString().contains("collate")) quoted(type.catalogString());
     }
 
     private void map(scala.collection.Map entries) {
@@ -231,7 +236,9 @@ public final class PlanText {
             Expression variable = (Expression) node;
             out.append("(Variable ");
             number(((NamedExpression) node).exprId().id());
-            out.append(' ').append(variable.dataType().json()).append(' ').append(variable.nullable()).append(')');
+            out.append(' ');
+            type(variable.dataType());
+            out.append(' ').append(variable.nullable()).append(')');
         } else if (node instanceof Aggregate) {
             aggregate((Aggregate) node);
         } else if (node instanceof LocalRelation) {
@@ -248,7 +255,7 @@ public final class PlanText {
 
     private void aggregate(Aggregate plan) {
         out.append("(Aggregate ");
-        LogicalPlan child = inline(plan.child());
+        LogicalPlan child = inline(plan);
         sequence(plan.groupingExpressions().iterator());
         out.append(" [");
         for (scala.collection.Iterator all = plan.aggregateExpressions().iterator(); all.hasNext(); ) {
@@ -267,11 +274,15 @@ public final class PlanText {
 
     /**
      * What an aggregate reads, less a projection that only computes: a step that computes a column and an aggregate over
-     * it are the aggregate over the expression. A column that carries metadata (a window, an event time) stays there.
+     * it are the aggregate over the expression. A column that carries metadata (a window, an event time) stays there, and
+     * so does an expression that the aggregate may pass over (a branch of CASE, an operand beside a null): the projection
+     * computes it for each row, and fails where it fails.
      */
-    private LogicalPlan inline(LogicalPlan child) {
+    private LogicalPlan inline(Aggregate plan) {
+        LogicalPlan child = plan.child();
         if (!(child instanceof Project)) return child;
         Map found = new HashMap();
+        TreeSet computed = new TreeSet();
         for (scala.collection.Iterator all = ((Project) child).projectList().iterator(); all.hasNext(); ) {
             NamedExpression given = (NamedExpression) all.next();
             if (given instanceof Attribute) continue;
@@ -279,9 +290,34 @@ public final class PlanText {
             if (!name(given).equals("Alias") || !value.deterministic() || !given.metadata().equals(Metadata.empty()))
                 return child;
             found.put(Long.valueOf(given.exprId().id()), value);
+            if (!(value instanceof Attribute) && !(value instanceof Literal))
+                computed.add(Long.valueOf(given.exprId().id()));
         }
+        if (!always(plan.groupingExpressions(), computed) || !always(plan.aggregateExpressions(), computed)) return child;
         inlined = found;
         return ((Project) child).child();
+    }
+
+    private static boolean always(scala.collection.Iterable expressions, TreeSet computed) {
+        for (scala.collection.Iterator all = expressions.iterator(); all.hasNext(); )
+            if (!always((TreeNode) all.next(), computed)) return false;
+        return true;
+    }
+
+    /** Whether each of these columns is certainly computed: it stands alone, or below nodes with one child only. */
+    private static boolean always(TreeNode expression, TreeSet computed) {
+        if (expression instanceof Attribute) return true;
+        if (expression.children().size() == 1 && !name(expression).startsWith("Try"))
+            return always((TreeNode) expression.children().apply(0), computed);
+        return !mentions(expression, computed);
+    }
+
+    private static boolean mentions(TreeNode expression, TreeSet computed) {
+        if (expression instanceof Attribute)
+            return computed.contains(Long.valueOf(((Attribute) expression).exprId().id()));
+        for (scala.collection.Iterator all = expression.children().iterator(); all.hasNext(); )
+            if (mentions((TreeNode) all.next(), computed)) return true;
+        return false;
     }
 
     private void below(LogicalPlan child) {
@@ -294,8 +330,13 @@ public final class PlanText {
         out.append("(Literal ");
         type(literal.dataType());
         out.append(' ');
-        if (literal.dataType() instanceof ObjectType) write(literal.value());
-        else quoted(literal.sql());
+        if (literal.dataType() instanceof ObjectType) {
+            write(literal.value());
+        } else {
+            quoted(literal.sql());
+            // As text, two moments of an hour that a time zone has twice are one.
+            if (literal.value() instanceof Number) out.append(' ').append(literal.value());
+        }
         out.append(')');
     }
 
@@ -307,7 +348,9 @@ public final class PlanText {
         }
         out.append("(Column ");
         number(column.exprId().id());
-        out.append(' ').append(column.dataType().json()).append(' ').append(column.nullable());
+        out.append(' ');
+        type(column.dataType());
+        out.append(' ').append(column.nullable());
         out.append(' ').append(column.metadata().json()).append(')');
     }
 

@@ -261,6 +261,49 @@ APART: Final = (
         "state",
     ),
     _apart(
+        "a cast of a step that a later branch guards",
+        {
+            "p": "SELECT k, k2, CAST(k2 AS INT) AS w FROM ev",
+            "a": "SELECT k, sum(CASE WHEN k2 RLIKE '^[0-9]+$' THEN w END) AS n FROM p GROUP BY k",
+        },
+        "SELECT k, sum(CASE WHEN k2 RLIKE '^[0-9]+$' THEN CAST(k2 AS INT) END) AS n FROM ev GROUP BY k",
+        "state",
+    ),
+    _apart(
+        "a cast of a step that a filter of an aggregate guards",
+        {
+            "p": "SELECT k, k2, CAST(k2 AS INT) AS w FROM ev",
+            "a": "SELECT k, sum(w) FILTER (WHERE k2 RLIKE '^[0-9]+$') AS n FROM p GROUP BY k",
+        },
+        "SELECT k, sum(CAST(k2 AS INT)) FILTER (WHERE k2 RLIKE '^[0-9]+$') AS n FROM ev GROUP BY k",
+        "state",
+    ),
+    _apart(
+        "two moments of the hour that a zone has twice",
+        "SELECT k, count(*) AS n FROM ev WHERE ts > TIMESTAMP'2026-10-25T00:30:00Z' GROUP BY k",
+        "SELECT k, count(*) AS n FROM ev WHERE ts > TIMESTAMP'2026-10-25T01:30:00Z' GROUP BY k",
+        "state",
+        conf={"spark.sql.session.timeZone": "Europe/Berlin"},
+    ),
+    _apart(
+        "the collation of a cast",
+        "SELECT CAST(k AS STRING COLLATE UTF8_LCASE) AS g, count(*) AS n FROM ev GROUP BY ALL",
+        "SELECT CAST(k AS STRING COLLATE UNICODE_CI) AS g, count(*) AS n FROM ev GROUP BY ALL",
+        "state",
+    ),
+    _apart(
+        "the body of a lambda",
+        "SELECT transform(array(v), x -> x + v2)[0] AS w, count(*) AS n FROM ev GROUP BY ALL",
+        "SELECT transform(array(v), x -> x - v2)[0] AS w, count(*) AS n FROM ev GROUP BY ALL",
+        "state",
+    ),
+    _apart(
+        "the rows of a table of values",
+        "SELECT ev.k, sum(x) AS n FROM ev JOIN (VALUES ('a', 1), ('b', 2)) t(k, x) USING (k) GROUP BY ev.k",
+        "SELECT ev.k, sum(x) AS n FROM ev JOIN (VALUES ('a', 2), ('b', 1)) t(k, x) USING (k) GROUP BY ev.k",
+        "state",
+    ),
+    _apart(
         "sides of a self join",
         "SELECT a.id, a.v FROM ev a JOIN ev b ON a.id = b.v AND a.ts = b.ts",
         "SELECT a.id, a.v FROM ev a JOIN ev b ON b.id = a.v AND a.ts = b.ts",
