@@ -128,3 +128,16 @@ def test_a_row_that_no_catalog_writes_is_unreadable(lake: Lake, tmp_path: Path, 
     assert isinstance(found, Unreadable)
     assert found.diagnostic.code == codes.CATALOG_UNREADABLE.id
     assert "the table iceberg_tables is not as Iceberg writes it" in found.diagnostic.detail
+
+
+@pytest.mark.parametrize("column", ["metadata_location", "table_name"])
+def test_a_text_that_is_not_utf_8_is_unreadable(lake: Lake, tmp_path: Path, column: str) -> None:
+    """Python refuses it by itself, with an error that has no code of SQLite's."""
+    lake.apply("table.first", {"namespace": "n0", "column": columns(id="long")})
+    [database] = tmp_path.rglob("catalog.db")
+    with closing(sqlite3.connect(database)) as opened, opened:
+        opened.execute(f"UPDATE iceberg_tables SET {column} = CAST(x'61ff' AS TEXT)")
+    found = _observed(lake, "table")["table.r0_lake"]
+    assert isinstance(found, Unreadable)
+    assert found.diagnostic.code == codes.CATALOG_UNREADABLE.id
+    assert "UTF-8" in found.diagnostic.detail

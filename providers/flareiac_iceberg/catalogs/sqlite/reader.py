@@ -91,7 +91,8 @@ def _needs_recovery(database: Path, trouble: sqlite3.OperationalError) -> bool:
     """Whether only one that may write can read it: a writer was killed, or its log cannot be shared from
     here.
     """
-    kind = trouble.sqlite_errorcode & _PRIMARY
+    # Python's own errors, as of a text that is not UTF-8, have no code of SQLite's.
+    kind = getattr(trouble, "sqlite_errorcode", 0) & _PRIMARY
     logged = kind == sqlite3.SQLITE_CANTOPEN and Path(f"{database}-wal").exists()
     return logged or kind == sqlite3.SQLITE_READONLY
 
