@@ -1,5 +1,7 @@
 """Counts live files outside of a table's location, where orphan removal does not look. Pure."""
 
+from collections.abc import Iterable
+
 from flareiac.sdk.locations import is_within, outermost
 from flareiac_iceberg.format.locations import comparable, places_in
 from flareiac_iceberg.format.manifests import Entry
@@ -13,13 +15,17 @@ class OutsideFiles(Counting[Outside | None]):
     def __init__(self, contents: Contents, location: str) -> None:
         table = contents.table
         self._own = comparable(location)
-        named = (item.location.rpartition("/")[0] for item in contents.manifests)
-        known = (*places_in(table.metadata, table.metadata_location), *map(comparable, named))
-        self._places = {item for item in known if not is_within(item, self._own)}
+        self._places = self._outside(places_in(table.metadata, table.metadata_location))
         self._files = 0
+        # A list of manifests is a request: most tables have nothing outside, and their metadata says so.
         if self.is_likely:
+            folders = (item.location.rpartition("/")[0] for item in contents.manifests)
+            self._places |= self._outside(map(comparable, folders))
             for spec_id, entry in contents.delete_files:
                 self.add(spec_id, entry)
+
+    def _outside(self, places: Iterable[str]) -> set[str]:
+        return {place for place in places if not is_within(place, self._own)}
 
     @property
     def is_likely(self) -> bool:
