@@ -1,4 +1,4 @@
-"""What the product's own proof says of a pair, in the application that judges."""
+"""Asks the product's own proof about a pair, in the application that judges."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -98,7 +98,7 @@ def _iceberg(kind: str) -> str:
 
 
 def is_false(item: pairs.Judged, proof: Proof) -> bool:
-    """Whether a proof calls equal what Spark gives other rows for, or keeps a state that rows or Spark itself
+    """True where a proof calls equal what Spark gives other rows for, or keeps a state that rows or Spark itself
     refute.
     """
     if proof.verdict == "equal" and item.judgement is pairs.Judgement.DIFFERENT:

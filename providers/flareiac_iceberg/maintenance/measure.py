@@ -54,7 +54,7 @@ def measure(table: Table, read: Read) -> Figures:
 
 
 def _counted(contents: Contents, location: str) -> tuple[dict[str, Any], Outside | None]:
-    """What each kind counts, and what is outside of the location."""
+    """Counts for each kind, and outside of the location."""
     found = {
         kind.name: kind.measure(settings, contents)
         for kind, settings in declared(contents.table.attributes)

@@ -29,7 +29,7 @@ class OutsideFiles(Counting[Outside | None]):
 
     @property
     def is_likely(self) -> bool:
-        """Whether the metadata names a place outside; else no manifest is read for this count."""
+        """True where the metadata names a place outside; else no manifest is read for this count."""
         return bool(self._places)
 
     def add(self, _spec_id: int, entry: Entry) -> None:

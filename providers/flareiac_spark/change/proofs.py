@@ -1,4 +1,4 @@
-"""Which proof a change of a query needs before it starts on the checkpoint of the old one. Pure.
+"""Decides on the proof that a changed query needs before it starts on the checkpoint of the old one. Pure.
 
 The comparison of two texts explains what changed. That nothing else did is for Spark's own plans to prove, at
 the beginning of the apply.
@@ -20,8 +20,8 @@ Needed: TypeAlias = Literal["", "state", "sources"]
 NO_PROOF: Final = ""
 KEEPS_STATE: Final = "state"
 KEEPS_SOURCES: Final = "sources"
-_LATER: Final = ("sources", "state")
-"""What a query without state must not change: offsets belong to its sources, and state cannot be added."""
+_KEPT_WITHOUT_STATE: Final = ("sources", "state")
+"""A query without state keeps these parts: offsets belong to its sources, and state cannot be added."""
 
 
 def needed_proof(
@@ -48,12 +48,12 @@ def needed_proof(
 
 
 def is_proven(needed: Needed, proof: Proof) -> bool:
-    """Whether a query may start on the checkpoint of the old one. Without state only what Spark's plans show
-    to be other sources, or added state, is refused.
+    """True where a query may start on the checkpoint of the old one. Without state only what Spark's plans
+    show to be other sources, or added state, is refused.
     """
     if needed == KEEPS_STATE:
         return proof.verdict in ("equal", "state")
-    return proof.verdict != "different" or not set(_LATER) & set(proof.parts)
+    return proof.verdict != "different" or not set(_KEPT_WITHOUT_STATE) & set(proof.parts)
 
 
 def unproven_change(recorded: JobDefinition, desired: JobDefinition) -> Mixed:
@@ -73,7 +73,7 @@ def unproven_change(recorded: JobDefinition, desired: JobDefinition) -> Mixed:
 
 
 def is_accepted_unproven(address: str, recorded: JobDefinition, desired: JobDefinition) -> bool:
-    """Whether someone gave their word for exactly this change of the text."""
+    """True where a person gave their word for exactly this change of the text."""
     return desired.accept_result_change == acceptance_of_unproven(address, recorded, desired)
 
 

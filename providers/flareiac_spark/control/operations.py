@@ -163,8 +163,8 @@ class Truncated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proof:
-    """What Spark's plans say of two definitions of a job. ``equal``: they are one query. ``state``: they read
-    the same and hold the same state, and differ above it. ``different``: in ``parts`` (``sources``,
+    """The verdict of Spark's plans on two definitions of a job. ``equal``: they are one query. ``state``:
+    they read the same and hold the same state, and differ above it. ``different``: in ``parts`` (``sources``,
     ``state``, ``watermarks``, ``columns``, ``query``). ``unproven``: Spark cannot say, for ``reason``.
     ``spark``: the version that says it.
     """

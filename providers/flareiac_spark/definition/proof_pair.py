@@ -3,7 +3,6 @@ Pure.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from flareiac.kernel.data import Attributes, digest
 from flareiac.kernel.records import encode
@@ -16,7 +15,7 @@ from flareiac_spark.definition.queries import what_is_read
 from flareiac_spark.sources.resolved import SpecColumn
 
 _BESIDE = ("columns", "column_order", "stream", "watermark")
-"""What of an input is part of the plan itself, or only its name."""
+"""Attributes of an input that are part of the plan itself, or only its name."""
 
 
 def pair_of(
@@ -32,7 +31,7 @@ def pair_of(
     identities = {name: _identity(item) for name, item in old.inputs.items()}
     return Pair(
         address=address,
-        before=job_spec_to_json(replace(specs[0], restart=specs[1].restart)),
+        before=job_spec_to_json(specs[0]),
         after=job_spec_to_json(specs[1]),
         sources_before=_sources(old, identities),
         sources_after=_sources(new, _paired(old, new, identities)),
@@ -80,6 +79,6 @@ def _paired(old: JobDefinition, new: JobDefinition, identities: Mapping[str, str
 
 
 def _identity(item: Input) -> str:
-    """What an input reads and how."""
+    """Names the place that an input reads and the way in which it reads it."""
     plain = {name: value for name, value in encode(item).items() if name not in _BESIDE}
     return digest(plain)

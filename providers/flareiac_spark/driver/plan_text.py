@@ -26,7 +26,7 @@ def compiled(session: "SparkSession") -> Any:
     """The class, compiled by Janino, which Spark itself compiles its queries with. Raises Py4J's errors where
     Spark's internals are not those that the file names.
     """
-    global _compiled  # noqa: PLW0603 - one for each JVM, whoever asks
+    global _compiled  # noqa: PLW0603 - one for each JVM and all its sessions
     gateway = session.sparkContext._gateway
     if _compiled is None or _compiled[0] is not gateway:
         _compiled = (gateway, _compile(session))

@@ -35,7 +35,7 @@ _LEAF: Final = "flareiac-leaf-"
 """Begins the name of the folder that stands for a source: ``PlanText.java`` looks for it."""
 _NULLABLE: Final = "spark.sql.streaming.fileSource.schema.forceNullable"
 PARTS: Final = ("sources", "state", "watermarks", "columns", "query")
-"""What two plans may differ in, from what a checkpoint depends on to what only the next batch does."""
+"""The parts in which two plans may differ: first those that a checkpoint depends on."""
 _CONTROL: Final = ("SELECT a, count(*) AS n FROM s WHERE a > {} GROUP BY a", 1, 2)
 
 
@@ -62,7 +62,7 @@ class Prover:
         self._unfit: str | None = None
 
     def prove(self, pair: Pair) -> Proof:
-        """What Spark's plans say of both definitions. Never raises what Spark raises: what it does not
+        """Compares Spark's plans of both definitions. Never raises what Spark raises: what it does not
         analyze is not proven. Raises ``ControlError`` where a spec is not understood.
         """
         before, after = (job_spec_from_json(dict(side)) for side in (pair.before, pair.after))
@@ -87,7 +87,7 @@ class Prover:
         return Proof(verdict=verdict.verdict, parts=verdict.parts, reason=verdict.reason, spark=version)
 
     def _reason_against(self, session: "SparkSession") -> str:
-        """Why nothing can be proven in this application; empty where the control pair was told apart."""
+        """Says why nothing can be proven in this application; empty where the control pair differs."""
         if self._unfit is None:
             try:
                 self._class = plan_text.compiled(session)
@@ -197,7 +197,7 @@ def _compared(old: Mapping[str, _Plans], new: Mapping[str, _Plans]) -> _Verdict:
 
 
 def _python(before: JobSpec, after: JobSpec) -> str:
-    """Why code cannot be compared."""
+    """Says why code cannot be compared; empty where there is none."""
     if any(step.python is not None for side in (before, after) for step in side.steps):
         return "Spark does not see into steps in Python"
     return ""

@@ -71,7 +71,7 @@ class _Question(NamedTuple):
 
     @property
     def needed(self) -> Needed:
-        """What Spark's plans must prove of it."""
+        """The proof that it needs of Spark's plans."""
         return JobPayload.of(self.request.action.payload).proof
 
 

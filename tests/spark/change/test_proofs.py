@@ -1,4 +1,4 @@
-"""Which proof a changed query needs before it starts where the old one stands, and which proofs are enough."""
+"""A changed query needs a proof before it starts where the old one stands, and not each proof is enough."""
 
 from pathlib import Path
 from typing import Final

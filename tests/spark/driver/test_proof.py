@@ -419,7 +419,7 @@ def prover(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prover]:
 
 
 @pytest.mark.parametrize("edit", APART, ids=lambda edit: edit.name)
-def test_what_changes_rows_or_state_is_told_apart(prover: Prover, edit: Edit) -> None:
+def test_a_change_of_rows_or_state_makes_plans_differ(prover: Prover, edit: Edit) -> None:
     for one in (edit, replace(edit, old=edit.new, new=edit.old)):
         proof = _proof(prover, one)
         assert proof.verdict == edit.wanted, proof
