@@ -8,6 +8,7 @@ from flareiac.app.selection import selection
 from flareiac.app.workspace import Workspace
 from flareiac.kernel import codes
 from flareiac.kernel.addresses import block_type, parse_address
+from flareiac.kernel.articles import with_article
 from flareiac.kernel.diagnostics import Diagnostic, error
 from flareiac.model.damage import UNREADABLE, misshapen
 from flareiac.model.snapshot import ResourceRecord, Snapshot
@@ -54,7 +55,7 @@ def _examine(record: ResourceRecord, types: Mapping[str, ResourceType]) -> None:
     """Reads what planners will read of a record: itself, what it was reached through, and its last user."""
     parsed = parse_address(record.address)
     if parsed is None or parsed.type != record.type:
-        raise ValueError(f"{record.address!r} is not the address of a {record.type}")
+        raise ValueError(f"{record.address!r} is not the address of {with_article(record.type)}")
     if record.type not in types:
         return
     types[record.type].examine(record.recorded())

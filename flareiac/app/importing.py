@@ -9,6 +9,7 @@ from flareiac.app.workspace import Workspace
 from flareiac.config.load import Configuration
 from flareiac.kernel import codes
 from flareiac.kernel.addresses import parse_address
+from flareiac.kernel.articles import with_article
 from flareiac.kernel.data import Reference
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Failure, did_you_mean, error
 from flareiac.kernel.lazy_dataclass import dataclass
@@ -97,8 +98,14 @@ def _check_id(workspace: Workspace, kind: str, address: str, object_id: str) -> 
     types = workspace.installed.registry.types
     wanted = types.get(kind)
     if wanted is None or wanted.kind is not Kind.MANAGED or wanted.import_ids == "":
-        forms = "; ".join(f"a {name} by {item.import_ids}" for name, item in types.items() if item.import_ids)
-        why = f"A {kind} cannot be imported" if wanted else f'There is no block type "{kind}"'
+        forms = "; ".join(
+            f"{with_article(name)} by {item.import_ids}" for name, item in types.items() if item.import_ids
+        )
+        why = (
+            f"{with_article(kind, capital=True)} cannot be imported"
+            if wanted
+            else f'There is no block type "{kind}"'
+        )
         raise Failure(error(codes.IMPORT_OF_ANOTHER_KIND, f"{why}. What can be is named so: {forms}."))
     owner = next(
         (item for item in workspace.installed.providers.values() if kind in item.resource_types()), None
@@ -111,7 +118,7 @@ def _check_id(workspace: Workspace, kind: str, address: str, object_id: str) -> 
     finally:
         session.close()
     if not fits and wanted.import_ids:
-        why = f'"{object_id}" is not the id of a {kind}. Write {wanted.import_ids}.'
+        why = f'"{object_id}" is not the id of {with_article(kind)}. Write {wanted.import_ids}.'
         raise Failure(error(codes.IMPORT_OF_ANOTHER_KIND, why))
     if not fits:
         why = (
@@ -174,10 +181,11 @@ def _only(found: Sequence[Importable | LeftOut], address: str, kind: str) -> Imp
 
 
 def _other_kind(importable: Importable, address: str, kind: str) -> Diagnostic:
+    named = with_article(kind)
     return error(
         codes.IMPORT_OF_ANOTHER_KIND,
-        f"{importable.id} is a {importable.block.type}, and {address} is a {kind}. To import it as a {kind}, "
-        f"write the {kind} block yourself; import then writes the import block.",
+        f"{importable.id} is {with_article(importable.block.type)}, and {address} is {named}. To import it "
+        f"as {named}, write the {kind} block yourself; import then writes the import block.",
     )
 
 

@@ -11,6 +11,7 @@ from flareiac.app.undrop import give_up
 from flareiac.app.workspace import Workspace
 from flareiac.kernel import codes
 from flareiac.kernel.addresses import Address, parse_address
+from flareiac.kernel.articles import with_article
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.kernel.kill_points import reach
 from flareiac.model.events import Event
@@ -26,7 +27,8 @@ def move(
     """Records ``old`` as ``new``; returns what there is to say. Raises ``Failure`` or ``LockHeld``."""
     before, after = _address(old), _address(new)
     if before.type != after.type:
-        why = f"{old} is a {before.type} and {new} would be a {after.type}. Nothing was changed."
+        is_now, would_be = with_article(before.type), with_article(after.type)
+        why = f"{old} is {is_now} and {new} would be {would_be}. Nothing was changed."
         raise Failure(error(codes.CANNOT_BE_MOVED, why))
     with locked_state(workspace, "state mv", lock_timeout, emit) as state:
         snapshot = state.snapshot

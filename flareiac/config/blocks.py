@@ -8,6 +8,7 @@ from typing import TypeVar
 from flareiac.config.files import SUFFIX
 from flareiac.kernel import codes
 from flareiac.kernel.addresses import NAME_RULE, is_name
+from flareiac.kernel.articles import with_article
 from flareiac.kernel.diagnostics import Diagnostics, Related, did_you_mean
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.sources import Span
@@ -167,7 +168,7 @@ def _labelled(block: BlockNode, diagnostics: Diagnostics) -> bool:
         return _named(block, diagnostics)
     diagnostics.error(
         codes.WRONG_LABELS,
-        f'A {block.type} block takes one name: {block.type} "name" {{ ... }}.',
+        f'{with_article(block.type, capital=True)} block takes one name: {block.type} "name" {{ ... }}.',
         subject=block.header_span,
     )
     return False
@@ -181,7 +182,7 @@ def _named(block: BlockNode, diagnostics: Diagnostics) -> bool:
         return True
     diagnostics.error(
         codes.INVALID_BLOCK_NAME,
-        f'"{block.labels[-1]}" cannot be the name of a {block.type} block. {NAME_RULE}',
+        f'"{block.labels[-1]}" cannot be the name of {with_article(block.type)} block. {NAME_RULE}',
         subject=block.label_nodes[-1].span,
     )
     return False
@@ -192,7 +193,7 @@ def _unlabelled(block: BlockNode, diagnostics: Diagnostics) -> bool:
         return True
     diagnostics.error(
         codes.WRONG_LABELS,
-        f"A {block.type} block takes no name: {block.type} {{ ... }}.",
+        f"{with_article(block.type, capital=True)} block takes no name: {block.type} {{ ... }}.",
         subject=block.header_span,
     )
     return False

@@ -24,6 +24,7 @@ from flareiac.config.symbols import BUILT_IN_ROOTS, LazyNames, check_declared, k
 from flareiac.config.variables import Inputs, check_condition, flag, validate_variables, variable_values
 from flareiac.kernel import codes
 from flareiac.kernel.addresses import Address, InstanceKey, render_key
+from flareiac.kernel.articles import with_article
 from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference, digest, is_known, references
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, error
 from flareiac.kernel.graph import Cycle, topological
@@ -200,7 +201,8 @@ def _importable(
     for item in found:
         kind = item.to.partition(".")[0]
         if kind in registry.types and registry.types[kind].import_ids == "":
-            why = f"A {kind} exists only because it is declared. Remove the import block of {item.to}."
+            declared = f"{with_article(kind, capital=True)} exists only because it is declared."
+            why = f"{declared} Remove the import block of {item.to}."
             diagnostics.error(codes.INVALID_IMPORT, why, subject=item.span)
         else:
             kept.append(item)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from flareiac.kernel import codes
+from flareiac.kernel.articles import with_article
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.lang.syntax import BlockNode
 
@@ -11,10 +12,11 @@ def check_shape(
     block: BlockNode, attributes: Sequence[str], blocks: Sequence[str], diagnostics: Diagnostics
 ) -> None:
     """Complains about each attribute and each nested block that a block of this type does not take."""
+    block_type = with_article(block.type, capital=True)
     takes = (
-        f"A {block.type} block takes {', '.join((*attributes, *blocks))}."
+        f"{block_type} block takes {', '.join((*attributes, *blocks))}."
         if attributes or blocks
-        else f"A {block.type} block is empty."
+        else f"{block_type} block is empty."
     )
     for attribute in block.body.attributes:
         if attribute.name not in attributes:

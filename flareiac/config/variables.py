@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from flareiac.config.shape import check_shape
 from flareiac.kernel import codes
+from flareiac.kernel.articles import with_article
 from flareiac.kernel.codes import Code
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.kernel.lazy_dataclass import dataclass
@@ -311,7 +312,8 @@ def check_condition(
     if condition is None or message is None:
         diagnostics.error(
             codes.INCOMPLETE_CHECK,
-            f"A {block.type} block takes condition and error_message, and one of them is missing.",
+            f"{with_article(block.type, capital=True)} block takes condition and error_message, and one of "
+            "them is missing.",
             subject=block.header_span,
         )
         return

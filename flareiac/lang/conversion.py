@@ -6,6 +6,7 @@ from decimal import Decimal
 from itertools import repeat
 from typing import Final
 
+from flareiac.kernel.articles import with_article
 from flareiac.kernel.data import UNKNOWN
 from flareiac.kernel.paths import Path, render_path
 from flareiac.kernel.types import (
@@ -60,13 +61,13 @@ def named(type: Type) -> str:  # noqa: A002 - the field's word
         case RefType(to, or_string):
             return f"a reference to {_any_of(to)}{' or a string' if or_string else ''}"
         case ListType(element) | SetType(element) | MapType(element) if not isinstance(element, AnyType):
-            return f"a {kind(type)} of {_plural(element)}"
+            return f"{with_article(kind(type))} of {_plural(element)}"
         case ObjectType():
             return "an object"
         case AnyType():
             return "any value"
         case _:
-            return f"a {kind(type)}"
+            return with_article(kind(type))
 
 
 def _plural(type: Type) -> str:  # noqa: A002 - the field's word
@@ -74,7 +75,7 @@ def _plural(type: Type) -> str:  # noqa: A002 - the field's word
 
 
 def _any_of(block_types: Iterable[str]) -> str:
-    return " or ".join(f"a {name}" for name in block_types)
+    return " or ".join(with_article(name) for name in block_types)
 
 
 def convert(value: Value, wanted: Type) -> Value:
@@ -171,7 +172,7 @@ def _from_resource(value: Value, resource: Resource, wanted: Type) -> Value:
         case RefType(to):
             if to and resource.type and resource.type not in to:
                 raise ConversionError(
-                    f"{named(wanted)} is required, and {resource.address} is a {resource.type}"
+                    f"{named(wanted)} is required, and {resource.address} is {with_article(resource.type)}"
                 )
             return value
         case ObjectType() | MapType():
@@ -183,8 +184,8 @@ def _from_resource(value: Value, resource: Resource, wanted: Type) -> Value:
             return convert(view, wanted)
         case _:
             raise ConversionError(
-                f"{named(wanted)} is required, and {resource.address} is a {resource.type}; one of its "
-                "attributes may be meant"
+                f"{named(wanted)} is required, and {resource.address} is {with_article(resource.type)}; one "
+                "of its attributes may be meant"
             )
 
 

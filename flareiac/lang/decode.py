@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from flareiac.kernel import codes
 from flareiac.kernel.addresses import NAME_RULE, is_name
+from flareiac.kernel.articles import with_article
 from flareiac.kernel.codes import Code
 from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference, is_known
 from flareiac.kernel.diagnostics import Diagnostics, Related, did_you_mean
@@ -192,10 +193,11 @@ class _Decoder:
 
     def nested(self, name: str, nested: NestedBlock, found: list[_Found], body: Body, path: Path) -> Data:
         if nested.required and not found:
+            wanted = with_article(f'"{name}"', capital=True)
             self.missing(
                 codes.MISSING_BLOCK,
                 body,
-                f'A "{name}" block is required. {nested.block.description}',
+                f"{wanted} block is required. {nested.block.description}",
                 (*path, name),
             )
         match nested.nesting:
@@ -216,7 +218,9 @@ class _Decoder:
             wants = "one label" if labels else "no label"
             example = f'{node.type} "name" {{ ... }}' if labels else f"{node.type} {{ ... }}"
             self.diagnostics.error(
-                codes.WRONG_LABELS, f"A {node.type} block has {wants}: {example}.", subject=node.header_span
+                codes.WRONG_LABELS,
+                f"{with_article(node.type, capital=True)} block has {wants}: {example}.",
+                subject=node.header_span,
             )
         end = node.label_nodes[-1].end if node.label_nodes else node.start + len(node.type)
         self.spans.put(path, node, node.start, end)
@@ -242,13 +246,12 @@ class _Decoder:
             label = node.labels[0] if node.label_nodes else ""
             span = node.label_nodes[0].span if node.label_nodes else node.type_span
             if places.setdefault(label, node) is not node:
-                detail = (
-                    f'There is already a {name} "{label}". Each {name} block here needs a label of its own.'
-                )
+                there = f'There is already {with_article(name)} "{label}".'
+                detail = f"{there} Each {name} block here needs a label of its own."
                 self.second(codes.DUPLICATE_LABEL, detail, places[label], span)
                 continue
             if not nested.any_label and node.label_nodes and not is_name(label):
-                detail = f'"{label}" cannot be the name of a {name} block. {NAME_RULE}'
+                detail = f'"{label}" cannot be the name of {with_article(name)} block. {NAME_RULE}'
                 self.diagnostics.error(codes.INVALID_BLOCK_NAME, detail, subject=span)
             out[label] = self.one(node, nested, scope, (*path, name, label), labels=1)
         return out

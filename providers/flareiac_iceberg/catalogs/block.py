@@ -6,6 +6,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
 
+from flareiac.kernel.articles import with_article
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.lazy_dataclass import dataclass
@@ -58,7 +59,7 @@ class CatalogBlock:
         if place is not None and (local if bucket is None else _BUCKET.fullmatch(bucket)):
             return place
         what = (
-            f"A {self.type} catalog needs a warehouse"
+            f"{with_article(self.type, capital=True)} catalog needs a warehouse"
             if value is None
             else f"{value!r} cannot be a warehouse" + ("" if bucket else " yet")
         )

@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from flareiac.kernel.articles import with_article
 from flareiac.kernel.codes import KNOWN_AFTER_APPLY
 from flareiac.kernel.data import UNKNOWN, Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics
@@ -109,8 +110,8 @@ def _check_fit(type_name: str | None, wanted: Attributes, diagnostics: Diagnosti
         types = list(dict.fromkeys(kind.type for kind in KINDS if name in kind.attributes))
         if type_name is not None and wanted.get(name) is not None and type_name not in types:
             why = (
-                f"A {type_name} catalog has no {name}; only {' and '.join(types)} catalogs have one. "
-                "Leave it out."
+                f"{with_article(type_name, capital=True)} catalog has no {name}; only {' and '.join(types)} "
+                "catalogs have one. Leave it out."
             )
             at = () if _may_show_secret(wanted[name], name) else (name,)
             diagnostics.error(codes.ATTRIBUTE_OF_OTHER_CATALOGS, why, attribute=at)

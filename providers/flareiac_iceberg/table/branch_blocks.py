@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Final
 
+from flareiac.kernel.articles import with_article
 from flareiac.kernel.data import ABSENT, Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.records import encode
@@ -43,7 +44,9 @@ def branches_and_tags(wanted: Attributes, diagnostics: Diagnostics) -> Attribute
 def _parts(kind: str, name: str, item: Attributes, diagnostics: Diagnostics) -> Attributes:
     if (trouble := _bad_name(kind, name)) is not None:
         diagnostics.error(
-            codes.INVALID_BRANCH_NAME, f'"{name}" cannot be a {kind}. {trouble}', attribute=(kind, name)
+            codes.INVALID_BRANCH_NAME,
+            f'"{name}" cannot be {with_article(kind)}. {trouble}',
+            attribute=(kind, name),
         )
     return {part: _part(item.get(part), (kind, name, part), diagnostics) for part in _PARTS[kind]}
 

@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Final
 
+from flareiac.kernel.articles import with_article
 from flareiac.kernel.data import Attributes
 from flareiac.sdk.changes import Blocker, Relation, Usage, blocker
 from flareiac_iceberg import codes
@@ -131,8 +132,8 @@ def refusals(
 def _taken(name: str, wanted: str, there: str) -> Blocker:
     return blocker(
         codes.NAME_SHARED,
-        f'There cannot be a {wanted} "{name}": the table has a {there} of this name, and branches and tags '
-        "of a table share their names.",
+        f'There cannot be {with_article(wanted)} "{name}": the table has {with_article(there)} of this name, '
+        "and branches and tags of a table share their names.",
         (
             f'give the {wanted} another name than "{name}"',
             f'declare {there} "{name}" instead, or drop it where it came from',
@@ -262,7 +263,7 @@ def contradiction(metadata: Attributes, planned: Iterable[Change]) -> str | None
             case MakeSnapshotTag(name=name, tag=tag) if (
                 name in refs and refs[name]["snapshot-id"] != tag.snapshot_id
             ):
-                return f'a {refs[name]["type"]} "{name}" has appeared'
+                return f'{with_article(refs[name]["type"])} "{name}" has appeared'
             case MoveSnapshotTag(name=name, old=old, new=new) if name not in refs or refs[name][
                 "snapshot-id"
             ] not in (old, new):

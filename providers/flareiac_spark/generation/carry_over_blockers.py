@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from flareiac.kernel.articles import with_article
 from flareiac.sdk.changes import Blocker, blocker
 from flareiac.sdk.requests import PlanRequest
 from flareiac_spark import codes
@@ -67,9 +68,11 @@ def begins_at_no_time(
     """A moment is no beginning for these kinds of sources."""
     place = desired.checkpoint
     carry = f"go on where the last generation stands, in {place}:\n  {line(place, 'start_from', CARRY_OVER)}"
-    read = " and ".join(offsets_of(kind).named.format(kind) for kind in others)
+    read = " and ".join(offsets_of(kind).named.format(with_article(kind)) for kind in others)
     able = " and ".join(
-        kind.offsets.named.format(name) for name, kind in kinds() if kind.offsets.begins_at_times
+        kind.offsets.named.format(with_article(name))
+        for name, kind in kinds()
+        if kind.offsets.begins_at_times
     )
     return blocker(
         codes.START_DOES_NOT_FIT,

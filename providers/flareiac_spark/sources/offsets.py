@@ -52,8 +52,8 @@ class Offsets:
     carry_over: CarryOver = CarryOver.NONE
     begins_at_times: bool = False
     """Whether it knows which rows came when, so that a moment is a beginning."""
-    named: str = "a {} stream"
-    """The source in a sentence, with {} for its kind."""
+    named: str = "{} stream"
+    """The source in a sentence, with {} for its kind after an article."""
     read_again: str = "reads its source from the beginning"
     """What a generation does that reads from the beginning, with {} for the folders that were read."""
     kept_in_log: str = "what of {} was read"

@@ -8,6 +8,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Annotated, ClassVar, Final, Literal, Protocol, Self, TypeAlias
 
+from flareiac.kernel.articles import with_article
 from flareiac.kernel.data import Attributes, Reference
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.lazy_dataclass import dataclass
@@ -135,7 +136,7 @@ class Source(ABC):
     @property
     def shown(self) -> str:
         """It as its kind and place."""
-        return f"a {self.kind} stream"
+        return f"{with_article(self.kind)} stream"
 
     @property
     def place(self) -> str:
