@@ -10,14 +10,14 @@ _TIMEOUT_S = 1800
 
 @dataclass(frozen=True, slots=True)
 class NotFetched:
-    """A client did not get all jars; ``why`` is the cause that it named."""
+    """A client did not get all jars: the cause in a sentence, and sentences that say what to do."""
 
-    client: str
     why: str
+    advice: str
 
 
 def run_client(
-    client: str, command: Sequence[str], environment: Mapping[str, str]
+    command: Sequence[str], environment: Mapping[str, str]
 ) -> subprocess.CompletedProcess[str] | NotFetched:
     """What it printed, or why it did not run to its end."""
     try:
@@ -32,4 +32,4 @@ def run_client(
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as trouble:
-        return NotFetched(client, str(trouble))
+        return NotFetched(f"{command[0]} did not run to its end ({trouble}).", "Run init again.")

@@ -16,7 +16,9 @@ from xml.sax.saxutils import quoteattr
 
 from flareiac_spark.runtime.coordinates import Coordinate
 from flareiac_spark.runtime.fetch_client import NotFetched, run_client
+from flareiac_spark.runtime.ivy_report import not_fetched
 from flareiac_spark.runtime.java import Java
+from flareiac_spark.runtime.versions import HOW_TO_INSTALL
 
 
 def pyspark_directory() -> Path | None:
@@ -38,7 +40,8 @@ def fetch_with_ivy(
         else []
     )
     if not ivy_jars:
-        return NotFetched("ivy", "pyspark, which brings Ivy along, is not installed")
+        why = "PySpark, which brings the program that fetches them, is not installed."
+        return NotFetched(why, f"Install it with: {HOW_TO_INSTALL}.")
     spark_conf = _spark_defaults(environment)
     own = spark_conf.get("spark.jars.ivySettings")
     settings = into / "ivysettings.xml" if own is None else Path(own)
@@ -64,24 +67,12 @@ def fetch_with_ivy(
         ),
         *("-retrieve", f"{into}/[organisation]/[artifact]-[revision].[ext]"),
     ]
-    done = run_client("ivy", command, environment)
+    done = run_client(command, environment)
     if isinstance(done, NotFetched):
         return done
     if all((into / item.group / item.file_name).is_file() for item in coordinates):
         return None
-    return NotFetched("ivy", _cause(done.stdout + done.stderr) or f"it ended with code {done.returncode}")
-
-
-def _cause(output: str) -> str:
-    """The few lines of Ivy's report that say what was missing and why."""
-    telling = re.compile(
-        r"not found|Server access error|PKIX|UnknownHost|Connection refused|timed "
-        r"out|Exception|checksum|FAILED DOWNLOADS|No space",
-        re.IGNORECASE,
-    )
-    lines = (re.sub(r"^[\s:.]+|[\s:]+$", "", line) for line in output.splitlines())
-    kept = dict.fromkeys(line for line in lines if telling.search(line) and not line.startswith("at "))
-    return "; ".join(list(kept)[:4])
+    return not_fetched(done.stdout + done.stderr, coordinates)
 
 
 def _spark_defaults(environment: Mapping[str, str]) -> Mapping[str, str]:

@@ -181,20 +181,15 @@ def _fetch_into(coordinates: tuple[Coordinate, ...], into: Path, environment: Ma
     first = (
         fetch_with_ivy(coordinates, into, java, environment)
         if java
-        else NotFetched("ivy", "there is no Java to run it")
+        else NotFetched("No Java was found to fetch them with.", "Install a Java, or set JAVA_HOME.")
     )
     if first is None:
         return
     _empty(into)
-    second = fetch_with_maven(coordinates, into, environment)
-    if second is None:
+    if fetch_with_maven(coordinates, into, environment):
         return
-    names = ", ".join(map(str, coordinates))
-    detail = (
-        f"Needed: {names}. {first.client}: {first.why}. {second.client}: {second.why}. Behind a mirror set "
-        "DEFAULT_ARTIFACT_REPOSITORY to its address; proxies and trust stores of Java go into "
-        "SPARK_SUBMIT_OPTS (-Dhttps.proxyHost=..., -Djavax.net.ssl.trustStore=...)."
-    )
+    # Maven was a second attempt: what it says of the same repositories is the first cause in other words.
+    detail = f"{first.why} {first.advice} Needed, and not in the cache: {', '.join(map(str, coordinates))}."
     raise Failure(error(codes.JARS_NOT_FETCHED, detail))
 
 

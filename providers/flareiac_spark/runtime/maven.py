@@ -3,7 +3,6 @@ through.
 """
 
 import os
-import re
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,11 +13,11 @@ from flareiac_spark.runtime.fetch_client import NotFetched, run_client
 
 def fetch_with_maven(
     coordinates: Sequence[Coordinate], into: Path, environment: Mapping[str, str] = os.environ
-) -> NotFetched | None:
-    """Puts ``group/artifact-version.jar`` of each coordinate below ``into``; None when all are there."""
+) -> bool:
+    """Puts ``group/artifact-version.jar`` of each coordinate below ``into``; False unless all are there."""
     maven = shutil.which("mvn", path=environment.get("PATH", ""))
     if maven is None:
-        return NotFetched("mvn", "not on PATH")
+        return False
     project = into / "pom.xml"
     project.write_text(_project(coordinates), encoding="utf-8")
     flat = into / "flat"
@@ -34,26 +33,13 @@ def fetch_with_maven(
         f"-DoutputDirectory={flat}",
         "-DexcludeTransitive=true",
     ]
-    done = run_client("mvn", command, environment)
-    if isinstance(done, NotFetched):
-        return done
+    if isinstance(run_client(command, environment), NotFetched):
+        return False
     for item in coordinates:
         if (flat / item.file_name).is_file():
             (into / item.group).mkdir(exist_ok=True)
             (flat / item.file_name).replace(into / item.group / item.file_name)
-    missing = [str(item) for item in coordinates if not (into / item.group / item.file_name).is_file()]
-    return (
-        NotFetched("mvn", _cause(done.stdout + done.stderr) or f"missing {', '.join(missing)}")
-        if missing
-        else None
-    )
-
-
-def _cause(output: str) -> str:
-    errors = [
-        re.sub(r"^\[ERROR\]\s*", "", line) for line in output.splitlines() if line.startswith("[ERROR]")
-    ]
-    return errors[0] if errors else ""
+    return all((into / item.group / item.file_name).is_file() for item in coordinates)
 
 
 def _project(coordinates: Sequence[Coordinate]) -> str:

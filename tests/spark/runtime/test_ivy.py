@@ -66,8 +66,25 @@ def test_fetches_from_the_mirror_that_spark_was_told(tmp_path: Path, environment
 def test_says_what_was_not_found(tmp_path: Path, environment: dict[str, str]) -> None:
     answer = _fetch(Coordinate("org.example", "absent", "1"), tmp_path / "into", environment)
     assert answer is not None
-    assert "org.example#absent;1" in answer.why
-    assert "not found" in answer.why
+    server = environment["DEFAULT_ARTIFACT_REPOSITORY"].removeprefix("http://")
+    assert answer.why == f"No repository ({server}) has org.example:absent:1, or it refuses access."
+
+
+@pytest.mark.parametrize(
+    ("address", "why"),
+    [
+        ("http://127.0.0.1:9", "The repository at 127.0.0.1:9 cannot be reached (Connection refused)."),
+        ("nowhere", "The address of a repository is not a URL."),
+        ("http://user:hidden@127.0.0.1:9", "The repository at 127.0.0.1:9 cannot be reached"),
+    ],
+)
+def test_says_why_a_repository_does_not_answer(
+    tmp_path: Path, environment: dict[str, str], address: str, why: str
+) -> None:
+    answer = _fetch(_JAR, tmp_path / "into", environment | {"DEFAULT_ARTIFACT_REPOSITORY": address})
+    assert answer is not None
+    assert answer.why.startswith(why)
+    assert "hidden" not in answer.why + answer.advice
 
 
 def test_a_file_whose_checksum_is_wrong_is_not_taken(
@@ -76,4 +93,4 @@ def test_a_file_whose_checksum_is_wrong_is_not_taken(
     (repository / "thing_2.13-1.0-rc1.jar.sha1").write_text("0" * 40)
     answer = _fetch(_JAR, tmp_path / "into", environment)
     assert answer is not None
-    assert answer.why
+    assert answer.why == "The sha1 of a jar is not the one that the repository names for it."
