@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from flareiac.applying.execute import Unsettled
 from flareiac.kernel.data import Reference
 from flareiac.kernel.diagnostics import Failure
 from flareiac.planning.observe import observe
@@ -141,3 +142,25 @@ def test_a_text_that_is_not_utf_8_is_unreadable(lake: Lake, tmp_path: Path, colu
     assert isinstance(found, Unreadable)
     assert found.diagnostic.code == codes.CATALOG_UNREADABLE.id
     assert "UTF-8" in found.diagnostic.detail
+
+
+@pytest.mark.parametrize(
+    ("name", "damaged"),
+    [(b"metadata_location", b"metadata\xff_ocation"), (b"CREATE TABLE", b"CREATE T\xffBLE")],
+    ids=["name of a column", "statement that SQLite quotes"],
+)
+def test_a_schema_that_is_not_utf_8_is_unreadable(
+    lake: Lake, tmp_path: Path, name: bytes, damaged: bytes
+) -> None:
+    """SQLite itself takes a name, or quotes it in an error; Python decodes neither."""
+    lake.apply("table.first", {"namespace": "n0", "column": columns(id="long")})
+    [database] = tmp_path.rglob("catalog.db")
+    planned = lake.plan("table.second", {"namespace": "n0", "column": columns(id="long")})
+    database.write_bytes(database.read_bytes().replace(name, damaged))
+    found = _observed(lake, "table")["table.r0_lake"]
+    assert isinstance(found, Unreadable)
+    assert found.diagnostic.code == codes.CATALOG_UNREADABLE.id
+    assert "the file is damaged" in found.diagnostic.detail
+    with pytest.raises(Unsettled) as caught:
+        lake.carry_out("table.second", planned)
+    assert caught.value.diagnostics[0].code == codes.CATALOG_NOT_WRITTEN.id

@@ -15,6 +15,7 @@ from flareiac.kernel.data import Data
 from flareiac.kernel.diagnostics import Failure
 from flareiac_iceberg.catalogs.entries import no_catalog, unreadable
 from flareiac_iceberg.catalogs.sql_entries import SqlReader
+from flareiac_iceberg.catalogs.sqlite.errors import database_errors
 from flareiac_iceberg.catalogs.sqlite.spec import BUSY_TIMEOUT_MS, SqliteCatalog
 
 _BESIDE: Final = ("", "-journal", "-wal")
@@ -79,9 +80,12 @@ def recover(catalog: SqliteCatalog) -> None:
 def _asked(
     database: Path, statement: str, parameters: tuple[str, ...], mode: str = "ro"
 ) -> list[dict[str, Data]]:
-    with closing(
-        sqlite3.connect(f"{database.as_uri()}?mode={mode}", uri=True, timeout=BUSY_TIMEOUT_MS / 1000)
-    ) as connection:
+    with (
+        database_errors(),
+        closing(
+            sqlite3.connect(f"{database.as_uri()}?mode={mode}", uri=True, timeout=BUSY_TIMEOUT_MS / 1000)
+        ) as connection,
+    ):
         cursor = connection.execute(statement, parameters)
         names = [column[0] for column in cursor.description]
         return [dict(zip(names, row, strict=True)) for row in cursor]

@@ -1,9 +1,10 @@
 """Writes to a catalog in a SQLite file. Touches the world."""
 
 import sqlite3
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from flareiac_iceberg.catalogs.sql_writer import SqlWriter
+from flareiac_iceberg.catalogs.sqlite.errors import database_errors
 from flareiac_iceberg.catalogs.sqlite.spec import BUSY_TIMEOUT_MS, SqliteCatalog
 
 
@@ -35,7 +36,12 @@ class SqliteWriter(SqlWriter[SqliteCatalog]):
 
     def begin(self, connection: sqlite3.Connection, *, writes: bool) -> None:
         """With the lock of a writer from the start: one that reads first cannot always get it later."""
-        connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+        with database_errors():
+            connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    def _run(self, connection: sqlite3.Connection, statement: str, *parameters: str | None) -> Any:
+        with database_errors():
+            return super()._run(connection, statement, *parameters)
 
     def is_lost(self, connection: sqlite3.Connection) -> bool:
         """No server is between."""
