@@ -8,6 +8,7 @@ compared value may also be ``ABSENT``.
 
 import hashlib
 import json
+import math
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,7 +17,7 @@ from typing import Annotated, Any, Final, TypeAlias
 
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.numbers import number_text, read_number
-from flareiac.kernel.records import Form
+from flareiac.kernel.records import Form, Mismatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +132,7 @@ def _of_type(kind: type, value: object) -> Any:
 
 def _seconds(value: Any) -> float:
     if type(value) not in (int, float) or not abs(value) < _LATEST:
-        raise TypeError(f"expected seconds since 1970, found {value!r:.60}")
+        raise Mismatch("", f"is {value!r:.60}, expected seconds since 1970")
     seconds: float = value
     return seconds
 
@@ -162,12 +163,17 @@ document's.
 """
 
 
-def parse_json(
-    content: bytes | str, number: Callable[[str], Data] | None = None, deepest: int = DEEPEST
-) -> Data:
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text:.60} is not a number that JSON has")
+    return number
+
+
+def parse_json(content: bytes | str, number: Callable[[str], Data] = _finite, deepest: int = DEEPEST) -> Data:
     """A document of JSON that someone else may have written. Raises ``ValueError`` also for one whose values
     are nested more deeply than ``deepest``, which what works through them can follow. ``number`` reads what
-    is no whole number.
+    is no whole number; without it, one that no float holds (``1e999``, ``NaN``) is a ``ValueError``.
     """
     too_deep = f"its values are nested more than {deepest} levels deep"
     try:

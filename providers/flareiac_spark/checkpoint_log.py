@@ -12,6 +12,7 @@ from flareiac_spark.storage import Place
 
 _VERSION: Final = re.compile(r"v[0-9]{1,4}")
 NUMBER: Final = re.compile(r"[0-9]{1,18}")
+_LONG: Final = 2**63
 _OFFSETS: Final = ("v1",)
 COMMITS: Final = ("v1", "v2")
 _FILES: Final = ("v1",)
@@ -146,8 +147,9 @@ def any_json(text: str, path: Place) -> Any:
 
 
 def whole(value: Any) -> int | None:
-    """A number of JSON; None for anything else."""
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    """A whole number of JSON that a long of the JVM holds; None for anything else."""
+    is_long = isinstance(value, int) and not isinstance(value, bool) and -_LONG <= value < _LONG
+    return value if is_long else None
 
 
 def unreadable(place: Place, trouble: Exception) -> Damaged:

@@ -92,7 +92,8 @@ _TYPES: Final[Mapping[str, dict[str, Any]]] = {
     "list": {"element-id": int, "element": object, "element-required": bool},
     "map": {"key-id": int, "key": object, "value-id": int, "value": object, "value-required": bool},
 }
-_CALLED: Final = {int: "a whole number", str: "a text", bool: "true or false"}
+_CALLED: Final = {str: "a text", bool: "true or false"}
+_LONG: Final = 2**63
 
 
 def check(document: Data) -> None:
@@ -183,12 +184,11 @@ def _check(value: Data, shape: Any, where: str) -> None:
             if isinstance(value, dict):
                 _is(value.get("type") in _TYPES, where, "a struct, list or map")
                 _check(value, _TYPES[value["type"]], where)
+        case _ if shape is int:
+            is_long = isinstance(value, int) and not isinstance(value, bool) and -_LONG <= value < _LONG
+            _is(is_long, where, "a whole number of 64 bits")
         case _:
-            _is(
-                isinstance(value, shape) and (shape is bool or not isinstance(value, bool)),
-                where,
-                _CALLED[shape],
-            )
+            _is(isinstance(value, shape), where, _CALLED[shape])
 
 
 def _parts(value: dict[str, Data], shape: dict[str, Any], where: str) -> Iterator[tuple[str, Data, Any]]:

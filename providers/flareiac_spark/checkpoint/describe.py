@@ -18,7 +18,7 @@ from flareiac_spark.checkpoint.sizes import size_of
 from flareiac_spark.checkpoint_files.generations import Generation, contents
 from flareiac_spark.checkpoint_files.layout import recorded_layout
 from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, preparation_note
-from flareiac_spark.checkpoint_log import Damaged, batches, read_offsets
+from flareiac_spark.checkpoint_log import Damaged, batches, read_offsets, whole
 from flareiac_spark.definition.checkpoint_definition import CheckpointDefinition
 from flareiac_spark.observation.checkpoint import number_in_use, removable
 from flareiac_spark.places import place_of
@@ -97,13 +97,11 @@ def _query(item: Generation, found: CheckpointOnDisk, number: int) -> DescribedQ
 def _last_batches(folder: Place, found: CheckpointOnDisk) -> Iterator[DescribedBatch]:
     for batch in batches(folder, "offsets")[-_LAST:]:
         try:
-            begun = read_offsets(folder, batch).header.get("batchTimestampMs")
+            begun = whole(read_offsets(folder, batch).header.get("batchTimestampMs"))
         except Damaged:
             begun = None
         committed = found.committed is not None and batch <= found.committed
-        yield DescribedBatch(
-            batch=batch, begun_ms=begun if isinstance(begun, int) else None, committed=committed
-        )
+        yield DescribedBatch(batch=batch, begun_ms=begun, committed=committed)
 
 
 def _source(folder: Place, source: SourceOnDisk) -> DescribedSource:

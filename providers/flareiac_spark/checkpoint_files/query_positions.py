@@ -4,12 +4,12 @@ prepared. Touches the disk, by reading only.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import Any, Final
+from typing import Final
 
 from flareiac.kernel.data import parse_json
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.checkpoint_files.reader import note_of
-from flareiac_spark.checkpoint_log import Damaged, batches, names_in, read_offsets, unreadable
+from flareiac_spark.checkpoint_log import Damaged, batches, names_in, read_offsets, unreadable, whole
 from flareiac_spark.control import ControlError
 from flareiac_spark.control.atomic_files import read_json
 from flareiac_spark.storage import Place
@@ -68,8 +68,8 @@ def _read(folder: Place, started: int | None, committed: int | None) -> QueryPos
         ahead=_snapshots(ahead.positions) if ahead is not None else (),
         committed=committed,
         in_flight=in_flight,
-        begun_ms=_whole(ahead.header.get("batchTimestampMs")) if ahead is not None else None,
-        moved_ms=_whole(reached.header.get("batchTimestampMs")) if reached is not None else None,
+        begun_ms=whole(ahead.header.get("batchTimestampMs")) if ahead is not None else None,
+        moved_ms=whole(reached.header.get("batchTimestampMs")) if reached is not None else None,
         times=_times(folder),
     )
 
@@ -97,7 +97,7 @@ def _snapshot(position: str | None) -> int | None:
         offset = parse_json(position) if position is not None else None
     except ValueError:
         return None
-    return _whole(offset.get("snapshot_id")) if isinstance(offset, dict) else None
+    return whole(offset.get("snapshot_id")) if isinstance(offset, dict) else None
 
 
 def _times(folder: Place) -> dict[str, int | None]:
@@ -105,8 +105,4 @@ def _times(folder: Place) -> dict[str, int | None]:
         times = (read_json(note_of(folder)) or {}).get("times")
     except ControlError as trouble:
         raise Damaged(note_of(folder), trouble.why) from None
-    return {str(name): _whole(at) for name, at in times.items()} if isinstance(times, dict) else {}
-
-
-def _whole(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    return {str(name): whole(at) for name, at in times.items()} if isinstance(times, dict) else {}

@@ -7,6 +7,7 @@ host's own uptime tell; elsewhere a lease is over for who has watched it unchang
 from dataclasses import replace
 from enum import StrEnum
 
+from flareiac.kernel.data import Seconds
 from flareiac.kernel.host import Host, Sight, sight
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.control.processes import Moment, ProcessIdentity, is_running
@@ -37,7 +38,7 @@ class Lease:
     epoch: int
     seconds: float
     uptime: float
-    renewed: float
+    renewed: Seconds
     place: Host | None = None
 
     def standing(self, now: Moment) -> LeaseState:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, Final, Literal, TypeAlias
 
+from flareiac.kernel.data import Seconds
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import SPARSE, named
 from flareiac.sdk.table_tasks import Performed, StoredWork
@@ -45,7 +46,7 @@ class Truncate:
 
     target: Target
     mark: str
-    asked: float
+    asked: Seconds
     kind: Literal["truncate"] = "truncate"
 
 

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 
+from flareiac.kernel.data import Seconds
 from flareiac.kernel.lazy_dataclass import dataclass
 
 
@@ -12,7 +13,7 @@ class RefusedStart:
     """
 
     host: str
-    at: float
+    at: Seconds
     reason: str
 
     @property

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, Final, Literal, TypeAlias
 
+from flareiac.kernel.data import Seconds
 from flareiac.kernel.host import Host
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import SPARSE, UNSTORED, named
@@ -80,7 +81,7 @@ class QueryStatus:
     id: str
     run_id: str
     batch: int | None = None
-    last_commit: float | None = None
+    last_commit: Seconds | None = None
     input_rows_per_second: float | None = None
     processed_rows_per_second: float | None = None
     lag: Mapping[str, SourceLag] = field(default_factory=dict)
@@ -139,7 +140,7 @@ class JobStatus:
     queries: tuple[QueryStatus, ...] = ()
     failures: int = 0
     last_error: ErrorSummary | None = None
-    since: float = 0.0
+    since: Seconds = 0.0
     result: RunResult | None = None
     waiting: str = field(default="", metadata=SPARSE)
     """Which system of its sources does not answer, and why."""
@@ -156,7 +157,7 @@ class Status:
     """
 
     application: ApplicationStatus
-    heartbeat: float
+    heartbeat: Seconds
     observed_revision: int
     jobs: Mapping[str, JobStatus] = field(default_factory=dict)
     uptime: float | None = None

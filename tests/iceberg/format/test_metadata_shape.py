@@ -37,7 +37,7 @@ BODY: dict[str, Any] = {
     "sort_by": ["id"],
     "comment": "x",
 }
-DAMAGED: tuple[Any, ...] = (None, 7, -1.5, True, "x", [], {}, [1], [None], {"a": 1}, ...)
+DAMAGED: tuple[Any, ...] = (None, 7, 10**400, -1.5, True, "x", [], {}, [1], [None], {"a": 1}, ...)
 """Instead of each value; ``...``: it is missing."""
 
 

@@ -35,6 +35,13 @@ def test_what_it_tells(tmp_path: Path) -> None:
     assert [(item.name, item.partitions) for item in found.operators] == [("stateStoreSave", 2)]
 
 
+def test_a_time_that_no_long_holds_is_not_known(tmp_path: Path) -> None:
+    folder = sample(tmp_path)
+    newest = folder / "offsets" / "3"
+    newest.write_text(newest.read_text().replace("1700000000003", "1" * 400))
+    assert read(folder).begun_ms is None
+
+
 def test_a_batch_that_was_begun_and_not_committed(tmp_path: Path) -> None:
     assert read(sample(tmp_path, committed=2, operator=STATEFUL)).in_flight == 3
 

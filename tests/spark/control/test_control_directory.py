@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import uuid
@@ -28,6 +29,7 @@ from flareiac_spark.control import (
     Moment,
     Operation,
     ProcessIdentity,
+    QueryStatus,
     Result,
     Status,
     StreamInput,
@@ -222,6 +224,31 @@ def test_status_comes_back_as_written(control: ControlDirectory) -> None:
     assert control.read_status() == status
     written = json.loads((control.place / "status.json").read_text())
     assert written["jobs"]["job.a"]["last_error"]["class"] == "X"
+
+
+@pytest.mark.parametrize("time", ["1e308", "-1e12", "1e999", "Infinity", "NaN"])
+@pytest.mark.parametrize("place", ["heartbeat", "since", "last_commit"])
+def test_a_time_that_no_calendar_shows_is_damage(tmp_path: Path, place: str, time: str) -> None:
+    control = ControlDirectory(tmp_path)
+    control.prepare()
+    query = QueryStatus(output="o", id="q", run_id="r", last_commit=2.5)
+    job = JobStatus(phase="running", digest="d", queries=(query,), since=3.5)
+    control.write_status(replace(STATUS, jobs={"job.a": job}))
+    file = tmp_path / "status.json"
+    text, made = re.subn(rf'("{place}":)[0-9.]+', rf"\g<1>{time}", file.read_text())
+    assert made == 1
+    file.write_text(text)
+    with pytest.raises(ControlError) as caught:
+        control.read_status()
+    assert caught.value.kind is Trouble.DAMAGED
+
+
+def test_the_time_of_a_refused_start_is_one_that_a_calendar_shows(tmp_path: Path) -> None:
+    control = ControlDirectory(tmp_path)
+    control.prepare()
+    (tmp_path / "refused-start.json").write_text('{"version":1,"host":"h","at":1e300,"reason":"r"}')
+    with pytest.raises(ControlError, match="seconds since 1970"):
+        control.read_refused_start()
 
 
 def test_operations_are_open_until_they_have_a_result(control: ControlDirectory) -> None:
