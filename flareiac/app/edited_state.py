@@ -1,21 +1,22 @@
-"""Finds a damaged state as the cause of a failure: its parts may have any shape. Reads it."""
+"""Finds a damaged state, or its journal, as the cause of a failure: their parts may have any shape. Reads
+them.
+"""
 
 import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from flareiac.app.misshapen_parts import MISSHAPEN, misshapen_intent, requests, what_is_misshapen
 from flareiac.app.selection import selection
 from flareiac.app.workspace import Workspace
 from flareiac.kernel import codes
-from flareiac.kernel.addresses import block_type, parse_address
-from flareiac.kernel.articles import with_article
 from flareiac.kernel.diagnostics import Diagnostic, error
-from flareiac.model.damage import UNREADABLE, misshapen
-from flareiac.model.snapshot import ResourceRecord, Snapshot
-from flareiac.sdk.references import Resolved
+from flareiac.kernel.records import Mismatch
+from flareiac.model.damage import misshapen
+from flareiac.model.journal import Interrupted
 from flareiac.sdk.resource_type import ResourceType
+from flareiac.sdk.state import WITHOUT_JOURNAL
 
-_MISSHAPEN = (*UNREADABLE, AssertionError)
 _BACK = (
     "Put back the newest intact snapshot from the history directory beside it, or restore it from a backup."
 )
@@ -25,48 +26,35 @@ def edited_state(root: Path, problem: Exception) -> Diagnostic | None:
     """What is said instead of an unexpected exception; None where nothing of the state explains it, or it
     cannot be read.
     """
-    if not isinstance(problem, _MISSHAPEN):
+    if not isinstance(problem, MISSHAPEN):
         return None
     try:
         workspace = Workspace(root=root, workspace=selection(root, os.environ).name)
-        snapshot = workspace.load_state().snapshot
-        why = what_is_misshapen(snapshot, workspace.installed.registry.types)
+        loaded, types = workspace.load_state(), workspace.installed.registry.types
+        snapshot, interrupted = loaded.snapshot, loaded.recovered.interrupted
+        why = what_is_misshapen(snapshot, types)
+        begun = _of_the_journal(interrupted, types, problem) if interrupted else ""
     except Exception:  # noqa: BLE001 - then the first problem is what counts
         return None
+    where = workspace.store.describe()
+    if begun and not why:
+        return error(codes.STATE_UNREADABLE, f"The journal of {where}: {begun}")
     if not snapshot.sealed:
         what = why or f"a part of it has the wrong shape ({misshapen(problem)})"
         why = f"it carries no digest, so it was edited or comes from an early version, and {what}"
-    if not why:
-        return None
-    return error(codes.STATE_UNREADABLE, f"{workspace.store.describe()}: {why}. {_BACK}")
+    return error(codes.STATE_UNREADABLE, f"{where}: {why}. {_BACK}") if why else None
 
 
-def what_is_misshapen(snapshot: Snapshot, types: Mapping[str, ResourceType]) -> str:
-    """The first record of which a part is not what its provider once recorded; empty where all are."""
-    for record in (*snapshot.resources.values(), *snapshot.dropped):
-        try:
-            _examine(record, types)
-        except _MISSHAPEN as problem:
-            return f"what it holds of {record.address} has the wrong shape ({misshapen(problem)})"
+def _of_the_journal(interrupted: Interrupted, types: Mapping[str, ResourceType], problem: Exception) -> str:
+    """What of an open intent explains a failure, with the way out; empty where nothing does. A payload is
+    read by its driver alone, which says by a ``Mismatch`` that it has another shape.
+    """
+    if found := misshapen_intent(interrupted, types):
+        return f"{found}. {WITHOUT_JOURNAL}"
+    addresses = ", ".join(sorted({item.address for item in requests(interrupted)}))
+    if addresses and isinstance(problem, Mismatch):
+        return (
+            f"what it holds of {addresses} has the wrong shape ({misshapen(problem)}). It holds what the "
+            "last apply did after the snapshot beside it. Restore it from a backup."
+        )
     return ""
-
-
-def _examine(record: ResourceRecord, types: Mapping[str, ResourceType]) -> None:
-    """Reads what planners will read of a record: itself, what it was reached through, and its last user."""
-    parsed = parse_address(record.address)
-    if parsed is None or parsed.type != record.type:
-        raise ValueError(f"{record.address!r} is not the address of {with_article(record.type)}")
-    if record.type not in types:
-        return
-    types[record.type].examine(record.recorded())
-    reached = {
-        address: Resolved(address=address, type=block_type(address), attributes=attributes)
-        for address, attributes in record.resolved.items()
-    }
-    for address, item in reached.items():
-        if item.type in types:
-            types[item.type].usages(address, item.attributes, reached)
-            types[item.type].home(item.attributes)
-    types[record.type].usages(record.address, record.attributes, reached)
-    if record.user is not None:
-        _examine(record.user, types)

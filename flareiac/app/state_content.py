@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from flareiac.app.edited_state import what_is_misshapen
+from flareiac.app.misshapen_parts import what_is_misshapen
 from flareiac.app.seen_states import Expected
 from flareiac.app.single_operation import (
     DamagedState,

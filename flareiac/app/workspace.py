@@ -39,7 +39,7 @@ from flareiac.sdk.references import References, Resolved
 from flareiac.sdk.requests import Question
 from flareiac.sdk.resource_type import Kind
 from flareiac.sdk.results import Missing, Observation, Present, Recorded, Unreadable
-from flareiac.sdk.state import Damaged, StateStore, WrittenByNewer
+from flareiac.sdk.state import WITHOUT_JOURNAL, Damaged, StateStore, WrittenByNewer
 from flareiac.sdk.table_tasks import Performed
 from flareiac.state.cipher import PassphraseMissing, Purpose
 from flareiac.state.read import Loaded
@@ -113,7 +113,7 @@ class Workspace:
         """
         with state_trouble(self):
             try:
-                return self._understood(expected)
+                loaded = self._understood(expected)
             except WrittenByNewer:
                 raise
             except Damaged as problem:
@@ -122,6 +122,17 @@ class Workspace:
                 if expected is not Expected.ANY:
                     raise
                 return Damaged(self.store.describe(), "no configured passphrase decrypts it")
+            return self._misshapen_journal(loaded) or loaded
+
+    def _misshapen_journal(self, loaded: Loaded) -> Damaged | None:
+        """Why no apply can find out what an interrupted one did."""
+        if loaded.recovered.interrupted is None:
+            return None
+        # Imported here: what intents hold is read of few states.
+        from flareiac.app.misshapen_parts import misshapen_intent
+
+        why = misshapen_intent(loaded.recovered.interrupted, self.installed.registry.types)
+        return Damaged(f"the journal of {self.store.describe()}", why, WITHOUT_JOURNAL) if why else None
 
     def _understood(self, expected: Expected, *, even_moved: bool = False) -> Loaded:
         """Raises ``Damaged``, ``OSError``, ``Failure``."""

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Annotated, Any, TypeAlias
 
+from flareiac.kernel.addresses import block_type
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac.kernel.records import UNSTORED, Form, decode, encode
+from flareiac.kernel.records import UNSTORED, Form, Mismatch, decode, encode
 from flareiac.sdk.lakehouse import TableHistory
 
 
@@ -53,10 +54,14 @@ def encode_references(references: References) -> dict[str, Any]:
 
 
 def _decode_references(data: Any) -> References:
-    return {
-        address: decode(Resolved, {**item, "address": address}, f"[{address}]", complete=True)
-        for address, item in data.items()
-    }
+    return {address: _decode_reference(address, item) for address, item in data.items()}
+
+
+def _decode_reference(address: str, data: Any) -> Resolved:
+    found = decode(Resolved, {**data, "address": address}, f"[{address}]", complete=True)
+    if found.type != block_type(address):
+        raise Mismatch(f"[{address}].type", f"is {found.type!r:.60}, expected that of its address")
+    return found
 
 
 StoredReferences: TypeAlias = Annotated[References, Form(encode_references, _decode_references)]

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from flareiac.kernel.data import digest
-from flareiac_state.journal_frames import Frame, FrameKind, encode_frame
+from flareiac_state.journal_frames import Frame, FrameKind, decode_frames, encode_frame
 from tests.state.remote_places import BUCKET, s3_block, s3_server
 from tests.support.command_line import flareiac
 from tests.support.moto_server import s3_client
@@ -233,3 +234,55 @@ def test_a_snapshot_that_is_gone_beside_its_journal_is_no_empty_state(tmp_path: 
         assert "snapshot.json: it is gone, and the journal" in said
     _run(tmp_path, "state push -force pulled.json")
     _run(tmp_path, "apply -auto-approve")
+
+
+def _open_intent(root: Path, change: Callable[[_Record], None]) -> None:
+    """Edits the only open intent of a journal, whose frames are whole again."""
+    journal = (root / STATE).with_name("journal.jsonl")
+    frames = list(decode_frames(journal.read_bytes(), "").items)
+    entries = [json.loads(item.payload) if item.kind is FrameKind.RECORD else None for item in frames]
+    [intent] = [item for item in entries if item and item["kind"] == "intent"]
+    change(intent["operation"])
+    made = [
+        replace(frame, payload=json.dumps(entry).encode()) if entry else frame
+        for frame, entry in zip(frames, entries, strict=True)
+    ]
+    journal.write_bytes(b"".join(map(encode_frame, made)))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda item: item["planned"]["columns"]["id"].update(tags=7), "columns.id.tags is 7"),
+        (lambda item: item["planned"].update(columns={"id": 7}), "columns.id is 7, expected an object"),
+        (lambda item: item["planned"].update(branch="x"), "'str' object has no attribute 'items'"),
+        (lambda item: item["references"]["catalog.x"].update(type="house"), "is 'house', expected that of"),
+    ],
+)
+def test_what_an_interrupted_apply_began_with(
+    change: Callable[[_Record], None], said: str, tmp_path: Path
+) -> None:
+    """No apply can find out what came of it; the state without the journal is the way out that is named."""
+    _applied(tmp_path)
+    more = LAKE.replace('type = "long" }', 'type = "long" }\n  column "more" { type = "int" }')
+    _write(tmp_path, more)
+    _run(tmp_path, "apply -auto-approve", -9, FLAREIAC_KILL_AT="apply.intent:1")
+    _open_intent(tmp_path, change)
+    for words in ("plan", "drift", "apply -auto-approve", "destroy -auto-approve"):
+        told = _run(tmp_path, words, 1)
+        assert "[FIS001]" in told
+        assert said in told
+        assert "flareiac state rollback" in told
+    assert "The state cannot be read" in _run(tmp_path, "state history")
+    _run(tmp_path, "state rollback -auto-approve snapshot")
+    _run(tmp_path, "apply -auto-approve")
+
+
+def test_a_payload_that_no_driver_wrote(tmp_path: Path) -> None:
+    _applied(tmp_path)
+    _write(tmp_path, LAKE.replace('type = "long" }', 'type = "long" }\n  column "more" { type = "int" }'))
+    _run(tmp_path, "apply -auto-approve", -9, FLAREIAC_KILL_AT="apply.intent:1")
+    _open_intent(tmp_path, lambda item: item.update(payload={"colour": 7}))
+    told = _run(tmp_path, "plan", 1)
+    assert "[FIS001]" in told
+    assert "what it holds of table.t has the wrong shape (UpdatePayload" in told

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 from flareiac.app.discovery import installed
-from flareiac.app.edited_state import what_is_misshapen
+from flareiac.app.misshapen_parts import what_is_misshapen
 from flareiac.kernel.diagnostics import Diagnostics, Failure
 from flareiac.model.snapshot import decode_snapshot, encode_snapshot
 from flareiac.planning.make_plan import Inputs, make_plan

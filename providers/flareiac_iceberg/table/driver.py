@@ -651,7 +651,7 @@ def _as_created(planned: Attributes, found: TableFile) -> Applied:
     second commit.
     """
     there = layout_of(found.read()[0])
-    behind = [name for name in _FOLLOWS if planned[name] is not None and there[name] != planned[name]]
+    behind = [name for name in _FOLLOWS if planned.get(name) not in (None, there[name])]
     return _applied(planned | {name: there[name] for name in behind}, found)
 
 
