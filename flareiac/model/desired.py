@@ -55,6 +55,7 @@ class DesiredResource:
             attributes=self.attributes,
             identity=self.identity,
             history=self.history,
+            implied=self.kind is Kind.CONNECTION and self.span is None,
         )
 
 

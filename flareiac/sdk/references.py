@@ -27,7 +27,9 @@ class Resolved:
     """A resource as others see it: ``attributes`` are canonical (planned where it changes); ``identity`` is
     what its driver answered last (empty until applied, and always empty for connections and declarations).
     ``history``: of a table that was looked at, what of it can be read as a stream (None: not known).
-    ``last_user``: of what is recorded, what left the state and could go on from it.
+    ``last_user``: of what is recorded, what left the state and could go on from it. ``implied``: True of a
+    connection without a block, which stands for its type as none is declared. Its name tells nothing: a block
+    may have the same.
     """
 
     address: str
@@ -36,6 +38,7 @@ class Resolved:
     identity: Attributes = field(default_factory=dict)
     history: TableHistory | None = field(default=None, metadata=UNSTORED)
     last_user: LastUser | None = field(default=None, metadata=UNSTORED)
+    implied: bool = field(default=False, metadata=UNSTORED)
 
 
 References: TypeAlias = Mapping[str, Resolved]

@@ -151,8 +151,7 @@ class SparkSession:
 
         # The engine that every project has by default asks for nothing: tables and outputs do without Spark.
         declared = any(
-            item.type == "job" or (item.type == "engine" and address != "engine.embedded")
-            for address, item in references.items()
+            item.type == "job" or (item.type == "engine" and not item.implied) for item in references.values()
         )
         if not declared and installed_pyspark() is None:
             return ("no engine and no job, and PySpark is not installed: no jars were fetched",)

@@ -76,6 +76,7 @@ main()
         (_LAKE, 0, "initialised here"),
         ('output "o" { value = 1 }\n', 0, "initialised here"),
         (_LAKE + 'engine "own" {}\n', 1, "FIK902"),
+        (_LAKE + 'engine "embedded" {}\n', 1, "FIK902"),
     ],
 )
 def test_init_of_a_project_without_jobs_needs_no_spark(

@@ -34,7 +34,6 @@ from flareiac_iceberg.table.plan import TablePlanner
 from flareiac_iceberg.table.schema import SCHEMA
 
 _TRANSFORMS: Final = frozenset(item.name for item in FUNCTIONS)
-_EMBEDDED: Final = "embedded"
 _ON_COLUMNS: Final = ("identifier", "partition_by", "sort_by")
 """What names columns: without them it is not managed either."""
 
@@ -149,10 +148,8 @@ class Search:
             return LeftOut(id=place.id, why=" ".join(notes))
         notes = [*notes, *_manager(observed, self.project.lineage)]
         label = label_of(place.name)
-        embedded = place.catalog.address.rpartition(".")[2] == _EMBEDDED
-        block = written(
-            body, label, catalog=None if embedded else Reference(place.catalog.address), notes=notes
-        )
+        catalog = None if place.catalog.implied else Reference(place.catalog.address)
+        block = written(body, label, catalog=catalog, notes=notes)
         return Importable(
             id=place.id,
             block=block,

@@ -205,6 +205,16 @@ def test_two_catalogs_are_told_apart_and_labels_that_are_taken_are_not_used_agai
     assert (unclear.code, "FII180" in unclear.err) == (1, True)
 
 
+@pytest.mark.parametrize("other", ["", 'catalog "other" {\n  uri = "sqlite:///other.db"\n}\n'])
+def test_a_declared_catalog_with_the_name_of_the_default_one_is_named(project: Path, other: str) -> None:
+    (project / "main.flare.hcl").write_text('catalog "embedded" {\n  name = "lake"\n}\n')
+    make_lake(project)
+    (project / "main.flare.hcl").write_text('catalog "embedded" {\n  name = "lake"\n}\n' + other)
+    done = flareiac(project, "import", "-from-catalog=embedded.sales.codec", "-out=codec.flare.hcl")
+    assert "catalog        = catalog.embedded" in (project / "codec.flare.hcl").read_text(), done.text
+    assert flareiac(project, "validate").code == 0
+
+
 def test_defaults_of_columns_and_what_others_named_are_no_change(project: Path) -> None:
     (project / "a.flare.hcl").write_text(
         'table "a" {\n  namespace = "n"\n  format_version = 3\n'
