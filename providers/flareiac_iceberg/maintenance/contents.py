@@ -13,7 +13,7 @@ from flareiac.kernel.data import Attributes
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_iceberg.format import manifests as files
 from flareiac_iceberg.format.manifests import Entry, Manifest
-from flareiac_iceberg.format.metadata import nodes, partition_spec_of, schema_of
+from flareiac_iceberg.format.metadata import nodes, partition_spec_of, partition_specs_of, schema_of
 from flareiac_iceberg.maintenance.figures import Totals, number
 
 F_co = TypeVar("F_co", covariant=True)
@@ -47,7 +47,7 @@ class Table:
     @property
     def specs(self) -> Sequence[Attributes]:
         """All partition specs."""
-        return self.metadata.get("partition-specs") or [partition_spec_of(self.metadata)]
+        return partition_specs_of(self.metadata)
 
     @property
     def spec_id(self) -> int:
@@ -58,7 +58,17 @@ class Table:
 
 def partition_sources(spec: Attributes) -> list[tuple[int, str]]:
     """The fields of a partition spec, in their order: the id of the column, and the transform."""
-    return [(item["source-id"], item["transform"]) for item in spec["fields"]]
+    return [(item["source-id"], item["transform"]) for item in _fields(spec)]
+
+
+def _fields(spec: Attributes) -> Sequence[Attributes]:
+    found: Sequence[Attributes] = spec["fields"]
+    return found
+
+
+def partition_names(specs: Iterable[Attributes]) -> Iterator[str]:
+    """The names of the fields of partition specs."""
+    return (item["name"] for spec in specs for item in _fields(spec))
 
 
 def partition_columns(table: Table, specs: Iterable[Attributes], *types: str) -> Iterator[str]:

@@ -199,6 +199,27 @@ def test_deletes_are_rewritten_where_iceberg_can_read_their_partitions(
         assert not task.due
 
 
+@pytest.mark.parametrize("name", ["row", "partition", "delete_file_path", "POS"])
+def test_deletes_stay_where_iceberg_has_a_column_of_the_name_of_a_partition(
+    shared: Lake, spark: Any, do: Do, name: str
+) -> None:
+    shared.other_made().create_namespace_if_not_exists("n")
+    properties = "'write.delete.mode' = 'merge-on-read', 'write.delete.granularity' = 'partition'"
+    spark.sql(
+        f"CREATE TABLE {NAME} (id BIGINT, {name} STRING) USING iceberg PARTITIONED BY ({name}) "
+        f"TBLPROPERTIES ({properties})"
+    )
+    spark.sql(f"INSERT INTO {NAME} SELECT id, 'a' FROM range(4)")
+    for number in range(3):
+        spark.sql(f"DELETE FROM {NAME} WHERE id = {number}")
+    task = tasks(shared, {"column": None, "delete_rewrite": {"min_input_files": 2}})["delete_rewrite"]
+    if name == "POS":
+        assert not do(task).diagnostics
+    else:
+        assert f"a partition field called {name}" in task.summary
+        assert not task.due
+
+
 def test_deletes_of_data_files_that_are_gone_go(shared: Lake, spark: Any, do: Do) -> None:
     body = four_with_deletes(shared, spark)
     spark.sql(

@@ -7,23 +7,32 @@ from typing import Final
 from flareiac.kernel.data import Data
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_iceberg.format import manifests as files
-from flareiac_iceberg.maintenance.contents import Contents, partition_columns
+from flareiac_iceberg.maintenance.contents import Contents, partition_columns, partition_names
 from flareiac_iceberg.maintenance.file_rewrite import FileGroups, group_figures, limits_of
 from flareiac_iceberg.maintenance.kinds.delete_rewrite.settings import TARGET, DeleteRewrite
 from flareiac_iceberg.maintenance.rewrite_groups import Candidate, Groups, Sizing, grouped
 
 _GRANULARITY: Final = "write.delete.granularity"
+_OWN_COLUMNS: Final = frozenset(
+    {
+        *("file_path", "pos", "row", "partition", "spec_id", "delete_file_path"),
+        *("content_offset", "content_size_in_bytes"),
+    }
+)
+"""The columns of Iceberg's table of position deletes, the last two from format version 3 on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteFigures(FileGroups):
     """The figures of position delete files. ``apart``: one that is written is about one data file only.
     ``unfit``: the column of a partition that Iceberg's action cannot read; empty where there is none.
+    ``taken``: the partition field with a name that Iceberg's table of deletes needs itself; or empty.
     ``old_specs``: how many earlier partition specs have such files.
     """
 
     apart: bool = True
     unfit: str = ""
+    taken: str = ""
     old_specs: int = 0
 
 
@@ -46,7 +55,9 @@ def measure(settings: DeleteRewrite, contents: Contents) -> DeleteFigures:
         )
     # Iceberg asks Spark for the rows of each partition by a literal, and has none of these (measured).
     unfit = next(partition_columns(table, table.specs, "uuid", "fixed"), "")
-    return replace(figures, apart=apart, unfit=unfit)
+    # It puts the partition fields of all specs beside these columns, and refuses equal names (measured).
+    taken = next((name for name in partition_names(table.specs) if name in _OWN_COLUMNS), "")
+    return replace(figures, apart=apart, unfit=unfit, taken=taken)
 
 
 def _counted(contents: Contents, limits: Sizing, kept: Collection[str | None]) -> DeleteFigures:

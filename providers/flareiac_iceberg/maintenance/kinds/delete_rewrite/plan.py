@@ -39,6 +39,12 @@ def plan(case: Case, settings: DeleteRewrite, found: DeleteFigures | None) -> Ma
             f"by a uuid or a fixed value, which {found.unfit} is"
         )
         return case.idle(text, of=snapshot)
+    if found.taken:
+        text = (
+            f"{count(found.small, 'small position delete file')}; Iceberg cannot rewrite those of a table "
+            f"with a partition field called {found.taken}, a name that its list of deletes has too"
+        )
+        return case.idle(text, of=snapshot)
     if found.old_specs > 1:
         # It takes the files of all earlier specs for one partition, and then refuses them (measured).
         text = (
