@@ -253,7 +253,8 @@ class JobRunner(threading.Thread):
         except Exception as trouble:  # noqa: BLE001 - the failure itself is known; only its reason is missing
             self._log.warning("the bad record cannot be read again: %s", root_cause_of(trouble).message)
             return cause
-        return replace(cause, message=message)
+        # A file that is being written may heal a bad record; a header line stays where it is.
+        return replace(cause, message=message, permanent=bad_records.HEADER_WAY in message)
 
     def _learns(self, spec: JobSpec, failure: Exception) -> bool:
         """Whether a source has met what it now knows: the batch is read again, and nothing has failed."""

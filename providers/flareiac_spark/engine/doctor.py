@@ -40,15 +40,20 @@ def check_engine(engine: Resolved, applications: Applications) -> Check:
         for name, job in status.jobs.items()
         if job.phase == "failed"
     )
-    problems = [f"failed: {', '.join(failed)}"] if failed else []
-    if trouble := status.application.trouble or status.application.monitoring_trouble:
-        problems.append(trouble)
+    problems = {f"failed: {', '.join(failed)}": f"flareiac logs {failed[0]} tells why."} if failed else {}
+    if trouble := status.application.trouble:
+        problems[trouble] = "Its jobs run on. What should run is read again when its directory can be read."
+    if trouble := status.application.monitoring_trouble:
+        problems[trouble] = (
+            "Its jobs run on, and it tries again by itself. End the program that has the port or give access "
+            f"to the file, or write another listen or liveness_file in {engine.address} and apply."
+        )
     if problems:
         return Check(
             name=engine.address,
             verdict=Verdict.WARN,
             text=f"its application runs ({about}); {'; '.join(problems)}",
-            fix="flareiac logs ADDRESS tells why." if failed else "Its jobs go on meanwhile.",
+            fix=" ".join(problems.values()),
         )
     if other := other_release(status):
         return Check(

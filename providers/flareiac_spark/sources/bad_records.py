@@ -21,6 +21,10 @@ QUARANTINE: Final = "quarantine"
 ACTIONS: Final = (FAIL, NULL, DROP, QUARANTINE)
 NOT_UTF8: Final = "TEXT_NOT_UTF8"
 """The class of the error of a line of text that is not UTF-8, in files that have no records."""
+HEADER_WAY: Final = (
+    'It is the header line of the file: write options = { header = "true" } in the files block.'
+)
+"""The advice of a complaint about a record that may be a header line."""
 DECIDED_BY_BAD_RECORDS: Final = frozenset({"mode", "columnnameofcorruptrecord"})
 """Options of readers, in lower case, that say what becomes of bad records."""
 GOOD: Final = "__flareiac_good"

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import OPTIONAL
-from flareiac_spark.sources.bad_records import GOOD, MARKER
+from flareiac_spark.sources.bad_records import GOOD, HEADER_WAY, MARKER
 from flareiac_spark.sources.decoding import (
     NO_FIT,
     Text,
@@ -120,7 +120,7 @@ class ResolvedFiles(ResolvedSource):
         told = any(name.lower() == "header" for name in self.options)
         if self.format != "csv" or told or not {column.name.lower() for column in self.columns} <= texts:
             return ""
-        return '\nIt is the header line of the file: write options = { header = "true" } in the files block.'
+        return f"\n{HEADER_WAY}"
 
     def lost_in_flight(self, checkpoint: Place, conf: Mapping[str, str]) -> LostRows | None:
         # A log does not name its stream: where another one reads files, too, its lost files count here.
