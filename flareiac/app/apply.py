@@ -101,7 +101,7 @@ def apply_fresh(workspace: Workspace, request: PlanRequest, conduct: ApplyOption
         loaded = workspace.load_state()
         workspace.recover(loaded.snapshot)
         loaded = settle_open(_ports(workspace, lease, conduct), loaded)
-        planned = plan(workspace, request, loaded=loaded)
+        planned = plan(workspace, replace(request, applies=True), loaded=loaded)
         early = _early_end(planned)
         if early is ApplyOutcome.NOTHING_TO_DO:
             _note_environment(workspace, planned, loaded, lease)

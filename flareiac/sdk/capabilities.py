@@ -211,6 +211,17 @@ class Initialising(Protocol):
 
 
 @runtime_checkable
+class Preparing(Protocol):
+    """A session whose resources need something on this machine before they start."""
+
+    def lacking(self, new: Resolved, references: References) -> Sequence[Diagnostic]:
+        """Errors about what the first start of a declared resource needs and this machine does not have, from
+        files of this machine alone. Nothing where that is not known yet.
+        """
+        ...
+
+
+@runtime_checkable
 class Serving(Protocol):
     """A provider that has a long-running process of its own, which ``flareiac driver LOCATION`` runs in the
     foreground.

@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import Event
 
 from flareiac.kernel.codes import CodeTable, code_table
+from flareiac.kernel.data import is_known
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics
 from flareiac.sdk.actions import RunCommand
 from flareiac.sdk.capabilities import Check
@@ -139,6 +140,15 @@ class SparkSession:
             *check_runtime(self._project.root, _packages(references)),
             *(check_engine(item, self._applications) for item in engines),
         )
+
+    def lacking(self, new: Resolved, references: References) -> Sequence[Diagnostic]:
+        """See ``flareiac.sdk.capabilities.Preparing``."""
+        if new.type != "job" or not is_known(new.attributes):
+            return ()
+        from flareiac_spark.definition.job_definition import JobDefinition
+        from flareiac_spark.job.first_start import lacking_for
+
+        return lacking_for(JobDefinition.of(new.attributes), references, self._applications)
 
     def initialise(
         self, references: References, progress: Callable[[str], None], diagnostics: Diagnostics

@@ -96,6 +96,47 @@ def test_init_of_a_project_without_jobs_needs_no_spark(
     assert code or not done.stderr
 
 
+_STREAM = """
+stream "ticks" {
+  rate {
+    rows_per_second = 1
+  }
+}
+checkpoint "ticks" {}
+table "ticks" {
+  namespace = "n"
+  column "timestamp" { type = "timestamptz" }
+  column "value" { type = "long" }
+}
+job "ticks" {
+  checkpoint = checkpoint.ticks
+  input "s" { stream = stream.ticks }
+  output "o" {
+    table = table.ticks
+    from  = "s"
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments_of", "code", "code_of_error"),
+    [
+        (("apply", "-auto-approve"), 1, "FIK90"),
+        (("apply", "-auto-approve", "-target=table.ticks"), 0, ""),
+        (("plan",), 0, ""),
+    ],
+)
+def test_what_keeps_a_new_job_from_starting_is_said_before_the_plan(
+    tmp_path: Path, arguments_of: tuple[str, ...], code: int, code_of_error: str
+) -> None:
+    (tmp_path / "main.flare.hcl").write_text(_STREAM)
+    done = flareiac(tmp_path, *arguments_of)
+    assert done.code == code, done.text
+    assert (code_of_error in done.err, "to add" in done.out) == (True, not code), done.text
+    assert (tmp_path / ".flareiac" / "lake").exists() == (arguments_of[-1] == "-target=table.ticks")
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_at_the_prompt_leaves_at_once(tmp_path: Path, number: signal.Signals) -> None:
     (tmp_path / "main.flare.hcl").write_text(_THING)
