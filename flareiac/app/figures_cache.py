@@ -13,7 +13,7 @@ from flareiac.kernel.data import Attributes, read_json, write_json
 def known_figures(lineage: str, workspace: str) -> dict[str, Attributes]:
     """By address; empty where nothing is known."""
     with contextlib.suppress(ValueError):
-        found = read_json(user_cache.read(_name(lineage, workspace)) or b"{}")
+        found = read_json(user_cache.read_whole(_name(lineage, workspace)) or b"{}")
         if isinstance(found, dict) and all(isinstance(item, dict) for item in found.values()):
             return found
     return {}
@@ -21,7 +21,7 @@ def known_figures(lineage: str, workspace: str) -> dict[str, Attributes]:
 
 def remember(lineage: str, workspace: str, figures: Mapping[str, Attributes]) -> None:
     """Keeps them for the next time."""
-    user_cache.keep(_name(lineage, workspace), write_json(figures).encode())
+    user_cache.keep_whole(_name(lineage, workspace), write_json(figures).encode())
 
 
 def _name(lineage: str, workspace: str) -> str:

@@ -170,16 +170,34 @@ def _finite(text: str) -> float:
     return number
 
 
+_HALF: Final = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
+"""What spells a character in two halves, or one half alone."""
+
+
+def _refuse_half_characters(document: object) -> None:
+    """Raises ``ValueError`` for a text that holds one half of a surrogate pair: it has no bytes."""
+    try:
+        json.dumps(document, ensure_ascii=False, default=str).encode()
+    except UnicodeEncodeError as problem:
+        half = ord(problem.object[problem.start])
+        raise ValueError(f"a text in it holds half a character (U+{half:04X})") from None
+
+
 def parse_json(content: bytes | str, number: Callable[[str], Data] = _finite, deepest: int = DEEPEST) -> Data:
     """A document of JSON that someone else may have written. Raises ``ValueError`` also for one whose values
     are nested more deeply than ``deepest``, which what works through them can follow. ``number`` reads what
-    is no whole number; without it, one that no float holds (``1e999``, ``NaN``) is a ``ValueError``.
+    is no whole number; without it, one that no float holds (``1e999``, ``NaN``) is a ``ValueError``. So is
+    half a surrogate pair in a text.
     """
     too_deep = f"its values are nested more than {deepest} levels deep"
+    text = content if isinstance(content, str) else content.decode(json.detect_encoding(content))
     try:
-        found = json.loads(content, parse_constant=number, parse_float=number)
+        found = json.loads(text, parse_constant=number, parse_float=number)
     except RecursionError:
         raise ValueError(too_deep) from None
+    # Large documents are searched for what is quick to look for first.
+    if ("\\u" in text or text is content) and _HALF.search(text):
+        _refuse_half_characters(found)
     level = [found] if isinstance(found, dict | list) else []
     for _ in range(deepest):
         # One level at a time: a function that calls itself would be the next to fail.

@@ -28,24 +28,29 @@ def read(name: str) -> bytes | None:
         return None
 
 
+def read_whole(name: str) -> bytes | None:
+    """What ``keep_whole`` kept under a name; None for nothing, and for what is damaged."""
+    expected, _, content = (read(name) or b"").partition(b"\n")
+    return content if hashlib.sha256(content).hexdigest().encode() == expected else None
+
+
+def keep_whole(name: str, content: bytes) -> None:
+    """Keeps content with its digest in front."""
+    keep(name, hashlib.sha256(content).hexdigest().encode() + b"\n" + content)
+
+
 def read_json(name: str) -> Any:
     """What ``keep_json`` kept under a name; None for nothing, and for what is damaged."""
-    kept = read(name)
-    if kept is None:
-        return None
-    expected, _, encoded = kept.partition(b"\n")
-    if hashlib.sha256(encoded).hexdigest().encode() != expected:
-        return None
+    encoded = read_whole(name)
     try:
-        return json.loads(encoded)
+        return None if encoded is None else json.loads(encoded)
     except (ValueError, RecursionError):
         return None
 
 
 def keep_json(name: str, data: Any) -> None:
     """Keeps data of JSON's types, with their digest in front."""
-    encoded = json.dumps(data, separators=(",", ":")).encode()
-    keep(name, hashlib.sha256(encoded).hexdigest().encode() + b"\n" + encoded)
+    keep_whole(name, json.dumps(data, separators=(",", ":")).encode())
 
 
 def keep(name: str, content: bytes) -> None:

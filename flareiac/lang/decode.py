@@ -2,7 +2,7 @@
 went.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TypeAlias
 
 from flareiac.kernel import codes
@@ -15,6 +15,7 @@ from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.numbers import exact_number, nearest_number
 from flareiac.kernel.paths import Path
 from flareiac.kernel.sources import Span
+from flareiac.kernel.types import ANY, ListType, MapType, ObjectType, Type
 from flareiac.lang.conversion import ConversionError, convert
 from flareiac.lang.dynamic import expand_dynamic
 from flareiac.lang.evaluate import evaluate
@@ -135,6 +136,10 @@ class _Decoder:
         if _has_nul(data):
             detail = f"{path[-1]}: the character U+0000 cannot be part of a text here."
             self.complain(codes.INVALID_VALUE, detail, node, path)
+        if (place := _null_element(data, schema.type)) is not None:
+            detail = f"{path[-1]}{place} is null. Leave it out: [for x in ... : x if x != null]."
+            self.complain(codes.INVALID_VALUE, detail, node, path)
+            return UNKNOWN
         if data is None or not is_known(data) or isinstance(data, Reference):
             return data
         for validator in schema.validators:
@@ -270,6 +275,24 @@ class _Decoder:
                     subject=_written(body, given[1]),
                     attribute=path,
                 )
+
+
+def _null_element(data: Data, kind: Type, place: str = "") -> str | None:
+    """The place of the first null in a list whose elements have a type; None where there is none."""
+    parts: Iterable[tuple[str, Data, Type]] = ()
+    match kind:
+        case ListType(element=element) if isinstance(data, list):
+            if element != ANY and None in data:
+                return f"{place}[{data.index(None)}]"
+            parts = ((f"{place}[{at}]", item, element) for at, item in enumerate(data))
+        case MapType(element=element) if isinstance(data, dict):
+            parts = ((f"{place}.{name}", item, element) for name, item in data.items())
+        case ObjectType(attributes=attributes) if isinstance(data, dict):
+            parts = ((f"{place}.{name}", data.get(name), item) for name, item in attributes.items())
+        case _:
+            pass
+    found = (_null_element(item, inner, where) for where, item, inner in parts)
+    return next((item for item in found if item is not None), None)
 
 
 def _has_nul(data: Data) -> bool:

@@ -75,3 +75,31 @@ def test_commands_name_the_file(tmp_path: Path, depth: int) -> None:
             assert ended.code != 0, (command, ended.text)
     state.write_text(whole)
     assert flareiac(tmp_path, "plan").code == 0
+
+
+_HALVES: Final = (
+    b'{"a": "\\ud800"}',
+    b'["\\udc00x"]',
+    b'{"\\ud83d": 1}',
+    b'"\xed\xa0\x80"',
+    b'"\\ud800\\u0041"',
+    '"\ud800"',
+)
+
+
+@pytest.mark.parametrize("text", _HALVES)
+def test_half_a_character_is_no_text_of_a_document(text: bytes | str) -> None:
+    for parse in (parse_json, read_json):
+        with pytest.raises(ValueError, match=r"half a character|can't decode"):
+            parse(text)
+
+
+def test_characters_that_are_spelled_in_two_halves_are_whole() -> None:
+    assert parse_json(b'{"\\ud83d\\ude00": "\\\\ud800 \xf0\x9f\x98\x80"}') == {"😀": "\\ud800 😀"}
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1e400", "NaN", "Infinity", "-Infinity"])
+def test_a_number_that_no_float_holds_is_no_number_of_a_document(number: str) -> None:
+    for parse in (parse_json, read_json):
+        with pytest.raises(ValueError, match="number"):
+            parse(f'{{"a": [{number}]}}')
