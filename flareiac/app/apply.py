@@ -23,7 +23,7 @@ from flareiac.applying.apply import apply as carry_out
 from flareiac.applying.ports import MaintenancePorts, Ports
 from flareiac.config.load import Configuration
 from flareiac.kernel import codes
-from flareiac.kernel.data import is_known
+from flareiac.kernel.data import Attributes, is_known
 from flareiac.kernel.diagnostics import Diagnostics, Failure, error
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.os_errors import first_step
@@ -44,6 +44,10 @@ class ApplyOutcome(StrEnum):
     BLOCKED = "blocked"
     DECLINED = "declined"
     STALE = "stale"
+    REFUTED = "refuted"
+    """A change is not what the plan took it for. Nothing was done; the next plan says what it is."""
+    REFUTED_AND_BLOCKED = "refuted and blocked"
+    """The same, and the next plan is blocked by it."""
     DONE = "done"
     PARTLY = "partly"
     FAILED = "failed"
@@ -224,6 +228,8 @@ def _carry_out(
         stop_on_error=conduct.stop_on_error,
     )
     end = _end(report, chosen)
+    if report.refuted.refuted:
+        _note_refuted(workspace, report.refuted.refuted, lease)
     if report.snapshot is not None:
         note_seen(workspace.place, workspace.workspace, report.snapshot.lineage)
     configuration = _configuration_of(workspace, planned, chosen) if report.diagnostics else None
@@ -231,6 +237,16 @@ def _carry_out(
         placed = tuple(with_span(item, configuration.desired) for item in report.diagnostics)
         planned, report = replace(planned, sources=configuration.sources), replace(report, diagnostics=placed)
     return ApplyReport(end=end, planned=planned, report=report)
+
+
+def _note_refuted(workspace: Workspace, refuted: Mapping[str, Attributes], lease: Lease) -> None:
+    """Records what was learned of resources that stay as they are."""
+    state = LockedState(workspace=workspace, lease=lease, loaded=workspace.load_state())
+    resources = dict(state.snapshot.resources)
+    for address, identity in refuted.items():
+        if address in resources:
+            resources[address] = replace(resources[address], identity=identity)
+    write_state(state, replace(state.snapshot, resources=resources))
 
 
 def _configuration_of(workspace: Workspace, planned: PlanReport, chosen: Plan) -> Configuration | None:
@@ -254,6 +270,8 @@ def _end(report: Report, plan: Plan) -> ApplyOutcome:
     tally = report.tally
     if report.stale:
         return ApplyOutcome.STALE
+    if report.refuted.refuted:
+        return ApplyOutcome.REFUTED_AND_BLOCKED if report.refuted.blocks else ApplyOutcome.REFUTED
     if tally.cancelled:
         return ApplyOutcome.CANCELLED
     if tally.incomplete:

@@ -27,7 +27,7 @@ from flareiac.model.plan_file import plan_digest
 from flareiac.model.references import connections_in_use, recorded_connections
 from flareiac.model.relocation import holds
 from flareiac.model.snapshot import ResourceRecord, Snapshot, differs_by_maintenance_alone
-from flareiac.sdk.capabilities import Preflighting
+from flareiac.sdk.capabilities import Preflight, Preflighting
 from flareiac.sdk.changes import Relation
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.requests import ChangeRequest, Question, ReadRequest
@@ -47,6 +47,8 @@ class Report:
     """The file, relative to the root module, with the results that the state could not take."""
     stale: tuple[StaleItem, ...] = ()
     snapshot: Snapshot | None = None
+    refuted: Preflight = field(default_factory=Preflight)
+    """Why nothing was started, where changes are not what the plan took them for."""
 
 
 def settle_open(ports: Ports, loaded: Loaded) -> Loaded:
@@ -99,9 +101,10 @@ def apply(
             return moved_since
     # From here on a state that cannot be written would leave something done that nothing knows of.
     ports.store.check_writable(ports.lease)
-    findings = _preflight(plan, recording, ports, begun)
+    proven = _preflight(plan, recording, ports, begun)
+    findings = proven.diagnostics
     if any(item.severity is Severity.ERROR for item in findings):
-        return Report(diagnostics=findings)
+        return Report(diagnostics=findings, refuted=proven)
     # Only now, so that a preflight that refuses leaves no apply that would have to be resumed.
     if not resuming:
         recording.begin(digest, plan.applied)
@@ -328,13 +331,11 @@ def _touched(plan: Plan) -> list[PlannedResource]:
     return [item for item in plan.resources if item.address in touched]
 
 
-def _preflight(
-    plan: Plan, recording: Recording, ports: Ports, begun: frozenset[str]
-) -> tuple[Diagnostic, ...]:
+def _preflight(plan: Plan, recording: Recording, ports: Ports, begun: frozenset[str]) -> Preflight:
     """Asks drivers that can to prove their changes before the first side effect."""
     snapshot = recording.snapshot
     resources = {item.address: item for item in plan.resources}
-    found: list[Diagnostic] = []
+    found: list[Preflight] = []
     said: list[str] = []
 
     def note(text: str) -> None:
@@ -365,7 +366,11 @@ def _preflight(
             noun = kind if len(requests) == 1 else f"{kind}s"
             ports.emit(Note(message=f"Analysing {len(requests)} {noun} (nothing is changed yet)..."))
             try:
-                found.extend(driver.preflight(requests))
+                found.append(driver.preflight(requests))
             except Failure as failure:
-                found.extend(failure.diagnostics)
-    return tuple(found)
+                found.append(Preflight(diagnostics=failure.diagnostics))
+    return Preflight(
+        diagnostics=tuple(item for each in found for item in each.diagnostics),
+        refuted={address: identity for each in found for address, identity in each.refuted.items()},
+        blocks=any(each.blocks for each in found),
+    )

@@ -25,7 +25,7 @@ MEANINGS: dict[ExitCode, str] = {
     ExitCode.DRIFT: "drift (drift)",
     ExitCode.BLOCKED: "the plan holds a blocked action",
     ExitCode.LOCKED: "the state lock was not obtained",
-    ExitCode.STALE: "the saved plan is stale, or names places of another folder",
+    ExitCode.STALE: "the plan is stale, or took a change or a place for what it is not",
     ExitCode.PARTLY: "partly applied: at least one change done and one failed",
     ExitCode.CANCELLED: "cancelled, also by a declined prompt",
     ExitCode.USAGE: "usage",

@@ -4,6 +4,7 @@
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
 from enum import StrEnum
 from pathlib import Path as FilePath
 from typing import Protocol, runtime_checkable
@@ -47,11 +48,22 @@ class Staged(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preflight:
+    """``refuted``: identities to be recorded of resources whose changes are not what the plan took them for,
+    by address: the next plan says what they are. ``blocks``: it will be blocked by them.
+    """
+
+    diagnostics: tuple[Diagnostic, ...] = ()
+    refuted: Mapping[str, Attributes] = field(default_factory=dict)
+    blocks: bool = False
+
+
 @runtime_checkable
 class Preflighting(Protocol):
     """A driver that can prove a set of changes before the first side effect on data."""
 
-    def preflight(self, requests: Sequence[ChangeRequest]) -> tuple[Diagnostic, ...]: ...
+    def preflight(self, requests: Sequence[ChangeRequest]) -> Preflight: ...
 
 
 @runtime_checkable

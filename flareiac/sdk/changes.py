@@ -74,6 +74,10 @@ class Effect(StrEnum):
     NEW_GENERATION = "new generation"
     NO_EFFECT = "no effect"
     LIVE = "live"
+    TAKEN = "taken to mean the same; proven before apply changes anything"
+    """Another text of one query, as far as can be told without asking the system that runs it."""
+    RECORDED = "only recorded"
+    """What was proven to change nothing of what runs."""
     IRREVERSIBLE = "irreversible"
 
 

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from flareiac.sdk.changes import Effect
 from tests.integration.project import Project, streaming
 
 pytestmark = pytest.mark.jvm
@@ -13,6 +14,11 @@ COUNTS = streaming(
     {"city": "string", "rides": "long"},
     "SELECT city, count(*) AS rides FROM rides WHERE city IN ('Rome', 'Oslo') AND id >= 0 GROUP BY city",
     output='mode = "complete"',
+)
+COPIED = streaming(
+    "copied",
+    {"id": "long"},
+    "SELECT id FROM rides WHERE id >= 0 AND id < 1000",
 )
 
 
@@ -35,19 +41,30 @@ def test_a_text_that_is_proven_equal_restarts_with_what_restarts_anyway(running:
     _expect_counts(running)
 
 
+def test_a_text_alone_is_proven_and_recorded_and_what_runs_goes_on(running: Project) -> None:
+    before = running.run_id("job.counts")
+    running.edit("counts", ("FROM rides WHERE", "FROM rides AS r WHERE"))
+    assert f'step "result": text [{Effect.TAKEN}]' in running.plan(2)
+    assert "proves that it is the same query" in running.apply().out
+    assert running.run_id("job.counts") == before
+    assert "No changes." in running.plan(0)
+    assert "FROM rides AS r WHERE" in running.run("state", "show", "job.counts").out
+
+
 def test_a_text_that_is_not_proven_changes_nothing_until_it_is_accepted(running: Project) -> None:
     before = running.run_id("job.counts")
     running.edit(
         "counts",
         ("city IN ('Rome', 'Oslo') and (id >= 0)", "id >= 0 AND city IN ('Rome', 'Oslo')"),
-        ('"300ms"', '"400ms"'),
     )
-    for _ in range(2):
-        assert "stops after its current batch and starts on the same checkpoint" in running.plan(2)
-        done = running.apply(code=1)
-        assert "FIK470" in done.err
-        assert "what its state holds" in done.err
-        assert running.run_id("job.counts") == before
+    assert f'step "result": text [{Effect.TAKEN}]' in running.plan(2)
+    done = running.apply(code=4)
+    assert "FIK470" in done.err
+    assert "what its state holds" in done.err
+    # What was learned is recorded: neither a plan nor another apply asks Spark again.
+    assert "what its state holds" in running.plan(4)
+    assert "FIK470" not in running.apply(code=4).err  # blocked by its plan
+    assert running.run_id("job.counts") == before
     token = re.search(r'accept_result_change = "(\w+)"', done.err)
     assert token is not None, done.err
     running.edit("counts", ("trigger    = {", f'accept_result_change = "{token[1]}"\n  trigger    = {{'))
@@ -58,6 +75,20 @@ def test_a_text_that_is_not_proven_changes_nothing_until_it_is_accepted(running:
     _expect_counts(running)
     running.edit("counts", (f'accept_result_change = "{token[1]}"\n  ', ""))
     running.apply()
+    assert "No changes." in running.plan(0)
+
+
+def test_without_state_a_text_that_is_not_proven_restarts_with_the_next_plan(running: Project) -> None:
+    running.write(copied=COPIED)
+    running.apply()
+    before = running.run_id("job.copied")
+    running.edit("copied", ("id >= 0 AND id < 1000", "id < 1000 AND id >= 0"))
+    assert f'step "result": text [{Effect.TAKEN}]' in running.plan(2)
+    assert "FIK470" in running.apply(code=6).err
+    assert running.run_id("job.copied") == before
+    assert "stops after its current batch and starts on the same checkpoint" in running.plan(2)
+    running.apply()
+    assert running.run_id("job.copied") != before
     assert "No changes." in running.plan(0)
 
 

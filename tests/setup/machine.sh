@@ -67,7 +67,7 @@ user_environment() {
 
 install_wheel() {
   local directory=$1 requirements=$2 stamp
-  stamp="wheel $(cat pyproject.toml ${requirements:+"$requirements"} | cksum) $(find flareiac providers state README.md -type f ! -name '*.pyc' -exec cksum {} + | sort | cksum)"
+  stamp="wheel $(cat pyproject.toml ${requirements:+"$requirements"} | cksum) $(find flareiac providers state README.md -name __pycache__ -prune -o -type f -exec cksum {} + | sort | cksum)"
   if [ "$(cat "$directory/flareiac-installed" 2>/dev/null)" = "$stamp" ]; then return; fi
   say "Installing the wheel of '.[spark]'${requirements:+ and $requirements} into $directory"
   "$directory/bin/python" -m pip install -q --disable-pip-version-check --progress-bar off "$PWD[spark]" ${requirements:+-r "$requirements"}

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from flareiac.kernel.data import Attributes, Reference
-from flareiac_spark.change.changes import Mixed, Noted, Refused, Restarted
+from flareiac_spark.change.changes import Mixed, Noted, Refused, Restarted, Reworded
 from flareiac_spark.change.diff import changes
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.observation.job import JobFacts
@@ -33,6 +33,7 @@ job "x" {
 
 class Verdict(StrEnum):
     NONE = "none"
+    """The same text, or one that is taken to mean the same."""
     RESTART = "restart"
     """Without a warning."""
     WARNED = "restart with a warning"
@@ -49,7 +50,8 @@ def verdict(judged: Judged) -> Verdict:
     restarts = [change for change in found if isinstance(change, Restarted)]
     if restarts:
         return Verdict.WARNED if any(change.warning for change in restarts) else Verdict.RESTART
-    return Verdict.NONE if all(isinstance(change, Noted) for change in found) else Verdict.RESTART
+    same = all(isinstance(change, Noted | Reworded) for change in found)
+    return Verdict.NONE if same else Verdict.RESTART
 
 
 def told(judged: Judged) -> tuple[str, ...]:

@@ -34,6 +34,8 @@ _CODES = {
     ApplyOutcome.BLOCKED: ExitCode.BLOCKED,
     ApplyOutcome.DECLINED: ExitCode.CANCELLED,
     ApplyOutcome.STALE: ExitCode.STALE,
+    ApplyOutcome.REFUTED: ExitCode.STALE,
+    ApplyOutcome.REFUTED_AND_BLOCKED: ExitCode.BLOCKED,
     ApplyOutcome.DONE: ExitCode.DONE,
     ApplyOutcome.PARTLY: ExitCode.PARTLY,
     ApplyOutcome.FAILED: ExitCode.ERROR,

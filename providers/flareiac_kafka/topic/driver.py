@@ -16,6 +16,7 @@ from flareiac.kernel.kill_points import reach
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import decode, encode
 from flareiac.sdk.actions import Adopt, Change, Create, Delete, Settleable, Update
+from flareiac.sdk.capabilities import Preflight
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import ApplyRequest, ChangeRequest, ReadRequest
 from flareiac.sdk.results import Applied, Missing, NotApplied, Observation, Outcome, Present, Unreadable
@@ -140,7 +141,7 @@ class TopicDriver:
             case Found() as found:
                 return _present(request, definition, found)
 
-    def preflight(self, requests: Sequence[ChangeRequest]) -> tuple[Diagnostic, ...]:
+    def preflight(self, requests: Sequence[ChangeRequest]) -> Preflight:
         """Has the clusters check each change, and change nothing."""
         found: list[Diagnostic] = []
         for request in requests:
@@ -152,7 +153,7 @@ class TopicDriver:
                     found.append(_refused(definition, refused).at(address=request.address))
             except Failure as failure:
                 found += [item.at(address=request.address) for item in failure.diagnostics]
-        return tuple(found)
+        return Preflight(diagnostics=tuple(found))
 
     def apply(self, request: ChangeRequest) -> Outcome:
         """Creates the topic, or changes it while it is the one that the plan has seen. Raises ``Failure``

@@ -25,6 +25,19 @@ class Live:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Reworded:
+    """Another text that is taken for the same query: it is recorded, and what runs goes on.
+
+    ``proven``: the version of the Spark whose plans prove it; empty where only apply can, before its first
+    effect.
+    """
+
+    path: Path
+    text: str
+    proven: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Pinned:
     """Spark keeps the value that the checkpoint was started with."""
 
@@ -81,8 +94,8 @@ class Refused:
     carries: bool = True
 
 
-JobChange: TypeAlias = Noted | Live | Pinned | Restarted | Mixed | Refused
-GRAVITY: Final = (Noted, Live, Pinned, Restarted, Mixed, Refused)
+JobChange: TypeAlias = Noted | Live | Reworded | Pinned | Restarted | Mixed | Refused
+GRAVITY: Final = (Noted, Live, Reworded, Pinned, Restarted, Mixed, Refused)
 """From what concerns nothing that runs to what cannot be done."""
 
 

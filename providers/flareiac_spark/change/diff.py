@@ -8,7 +8,17 @@ from typing import Final, assert_never
 from flareiac.kernel.data import Attributes, Data, Reference, canonical
 from flareiac.kernel.paths import Path
 from flareiac.kernel.records import encode
-from flareiac_spark.change.changes import JobChange, Live, Mixed, Noted, Pinned, Refused, Restarted
+from flareiac_spark.change.changes import (
+    JobChange,
+    Live,
+    Mixed,
+    Noted,
+    Pinned,
+    Refused,
+    Restarted,
+    Reworded,
+)
+from flareiac_spark.change.proofs import judged
 from flareiac_spark.change.query_changes import holds_state, query_changes
 from flareiac_spark.change.spark_compatibility import rule
 from flareiac_spark.definition.job_definition import (
@@ -428,7 +438,11 @@ class _Comparison:
         if self._stateful and changed:
             why = "The state was made of values of the old type; Spark refuses another one, or misreads it."
             yield Refused(path=path, text=f"the type of {what}", why=why, undo="keep the type")
-        elif changed or self._runs_code() or any(not isinstance(change, Noted) for change in self._query()):
+        elif (
+            changed
+            or self._runs_code()
+            or any(not isinstance(change, Noted | Reworded) for change in self._query())
+        ):
             why = (
                 "it has Python, which may read any column"
                 if self._runs_code()
@@ -477,7 +491,8 @@ class _Comparison:
 
     def _query(self) -> tuple[JobChange, ...]:
         if self._compared is None:
-            self._compared = query_changes(self._old, self._new, self._facts)
+            compared = query_changes(self._old, self._new, self._facts)
+            self._compared = judged(compared, self._old, self._new, self._facts)
         return self._compared
 
     def _runs_code(self) -> bool:

@@ -7,21 +7,32 @@ the beginning of the apply.
 from collections.abc import Sequence
 from typing import Final, Literal, TypeAlias
 
+from flareiac.kernel.data import digest
 from flareiac.kernel.records import encode
 from flareiac_spark.change.acceptance_token import token_of
-from flareiac_spark.change.changes import JobChange, Mixed, Refused, Restarted
+from flareiac_spark.change.changes import JobChange, Mixed, Noted, Refused, Restarted, Reworded
 from flareiac_spark.change.query_changes import has_shape
-from flareiac_spark.control import Proof
+from flareiac_spark.change.query_text import query_text, reworded, same_texts
+from flareiac_spark.control import Proof, StoredProof
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.observation.job import JobFacts
-from flareiac_spark.sql.raw_parse import words
 
-Needed: TypeAlias = Literal["", "state", "sources"]
+Needed: TypeAlias = Literal["", "equal", "state", "sources"]
 NO_PROOF: Final = ""
+IS_EQUAL: Final = "equal"
 KEEPS_STATE: Final = "state"
 KEEPS_SOURCES: Final = "sources"
 _KEPT_WITHOUT_STATE: Final = ("sources", "state")
 """A query without state keeps these parts: offsets belong to its sources, and state cannot be added."""
+_REPLACES: Final = ("complete", "overwrite")
+"""Modes in which each batch replaces all rows."""
+_PARTS: Final = {
+    "sources": "the streams that it reads, in their order,",
+    "state": "what its state holds",
+    "watermarks": "the rows that its watermarks see",
+    "columns": "its columns",
+    "query": "what it computes",
+}
 
 
 def needed_proof(
@@ -33,41 +44,104 @@ def needed_proof(
     *,
     is_new: bool = False,
 ) -> Needed:
-    """The proof without which these changes must not start: none where no text differs, nothing restarts, or
-    the plan asks for a person's word or a new generation anyway. ``is_new``: the job starts in any case, on
-    the checkpoint that ``recorded`` left.
+    """The proof without which these changes must not be carried out: none where no text differs, or the plan
+    asks for a person's word or a new generation anyway. ``is_new``: the job starts in any case, on the
+    checkpoint that ``recorded`` left.
     """
-    starts = is_new or any(isinstance(change, Restarted) for change in found)
-    asks = any(isinstance(change, Mixed | Refused) for change in found)
-    if not facts.started or not starts or asks or _same_queries(recorded, desired):
+    if same_texts(recorded, desired) or any(isinstance(change, Mixed | Refused) for change in found):
         return NO_PROOF
     if is_new and is_accepted_unproven(address, recorded, desired):
         return NO_PROOF
-    stateful = any(has_shape(recorded, on) for on in facts.checkpoints.values())
-    return KEEPS_STATE if stateful else KEEPS_SOURCES
+    if is_new or any(isinstance(change, Restarted) for change in found):
+        return start_needs(recorded, facts)
+    return IS_EQUAL if any(isinstance(change, Reworded) for change in found) else NO_PROOF
+
+
+def start_needs(recorded: JobDefinition, facts: JobFacts) -> Needed:
+    """What must be proven of a new text before it starts on the checkpoint."""
+    if not facts.started:
+        return NO_PROOF
+    return KEEPS_STATE if _holds_shape(recorded, facts) else KEEPS_SOURCES
+
+
+def pair_digest(recorded: JobDefinition, desired: JobDefinition) -> str:
+    """Names the two queries of a proof, old and new."""
+    return "..".join(digest(_judged(side))[:16] for side in (recorded, desired))
+
+
+def known_proof(recorded: JobDefinition, desired: JobDefinition, facts: JobFacts) -> StoredProof | None:
+    """What Spark said of exactly these two before."""
+    pair = pair_digest(recorded, desired)
+    return next((item for item in facts.proofs if item.pair == pair), None)
+
+
+def judged(
+    found: Sequence[JobChange], recorded: JobDefinition, desired: JobDefinition, facts: JobFacts
+) -> tuple[JobChange, ...]:
+    """The changes of a query, with the verdict of Spark in place of the comparison's where it is known.
+
+    Where both disagree the comparison's explanation is left out.
+    """
+    proof = None if same_texts(recorded, desired) else known_proof(recorded, desired, facts)
+    if proof is None:
+        return tuple(found)
+    noted = [change for change in found if isinstance(change, Noted)]
+    stateful = _holds_shape(recorded, facts)
+    if proof.verdict == "equal":
+        return (*noted, *_proven_texts(recorded, desired, proof.spark))
+    blocks = any(isinstance(change, Mixed | Refused) for change in found)
+    same = not any(isinstance(change, Restarted) for change in found)
+    if proof.verdict == "state":
+        if not blocks and not same:
+            return tuple(found)
+        return (*noted, _above_state(recorded, desired, proof) if stateful else _restarted(proof))
+    if blocks:
+        return tuple(found)
+    if stateful:
+        return (*noted, unproven_change(recorded, desired, said_of(proof)))
+    if not is_proven(KEEPS_SOURCES, proof.proof) and facts.started:
+        undo = "write the old SQL again"
+        refused = Refused(path=("steps",), text="the query in Spark's plan", why=said_of(proof), undo=undo)
+        return (*noted, refused)
+    return (*noted, _restarted(proof)) if same else tuple(found)
 
 
 def is_proven(needed: Needed, proof: Proof) -> bool:
-    """True where a query may start on the checkpoint of the old one. Without state only what Spark's plans
-    show to be other sources, or added state, is refused.
+    """True where a query may start on the checkpoint of the old one, or be recorded in its place. Without
+    state only what Spark's plans show to be other sources, or added state, is refused.
     """
-    if needed == KEEPS_STATE:
-        return proof.verdict in ("equal", "state")
-    return proof.verdict != "different" or not set(_KEPT_WITHOUT_STATE) & set(proof.parts)
+    match needed:
+        case "equal":
+            return proof.verdict == "equal"
+        case "state":
+            return proof.verdict in ("equal", "state")
+        case _:
+            return proof.verdict != "different" or not set(_KEPT_WITHOUT_STATE) & set(proof.parts)
 
 
-def unproven_change(recorded: JobDefinition, desired: JobDefinition) -> Mixed:
-    """The change that a person accepts where Spark does not prove that the state is kept."""
+def said_of(proof: Proof | StoredProof) -> str:
+    """Why two texts are not one query, as a sentence."""
+    if proof.verdict in ("different", "state"):
+        parts = " and ".join(_PARTS[part] for part in proof.parts if part in _PARTS)
+        return f"Spark {proof.spark} plans another query than the one that runs: {parts} differ."
+    return f"Whether the new text is the same query cannot be proven: {proof.reason.rstrip('.')}."
+
+
+def unproven_change(recorded: JobDefinition, desired: JobDefinition, why: str = "") -> Mixed:
+    """The change that a person accepts where Spark does not prove that the state is kept. ``why``: what it
+    said of it.
+    """
     return Mixed(
         path=("steps",),
         text="a query that Spark does not prove to keep its state",
-        why=(
+        why=why
+        or (
             "Spark's plans of the old and the new text are not proven to hold the same state, which the new "
             "query goes on from."
         ),
         undo="write the old SQL again",
-        before=_queries(recorded),
-        after=_queries(desired),
+        before=query_text(recorded),
+        after=query_text(desired),
         known=False,
     )
 
@@ -82,19 +156,34 @@ def acceptance_of_unproven(address: str, recorded: JobDefinition, desired: JobDe
     return token_of(address, [unproven_change(recorded, desired)], recorded.accept_result_change)
 
 
-def _same_queries(recorded: JobDefinition, desired: JobDefinition) -> bool:
-    return _queries(recorded) == _queries(desired)
+def _holds_shape(recorded: JobDefinition, facts: JobFacts) -> bool:
+    return any(has_shape(recorded, on) for on in facts.checkpoints.values())
 
 
-def _queries(job: JobDefinition) -> object:
-    """The steps in their order, token by token, and what each output takes its rows from."""
-    steps = [
-        [name, _tokens(step.sql), encode(step.dedup), encode(step.watermark), step.python]
-        for name, step in job.ordered_steps.items()
+def _judged(job: JobDefinition) -> object:
+    """All that Spark's plan of a query depends on."""
+    return [query_text(job), encode(job.inputs), encode(job.outputs), dict(job.conf), job.mode]
+
+
+def _proven_texts(recorded: JobDefinition, desired: JobDefinition, spark: str) -> list[Reworded]:
+    return reworded(recorded, desired, spark) or [
+        Reworded(path=("steps",), text="the division into steps", proven=spark)
     ]
-    return [steps, {name: output.source for name, output in job.outputs.items()}, job.foreach_batch]
 
 
-def _tokens(sql: str) -> object:
-    found = words(sql)
-    return sql if found is None else [list(token) for token in found]
+def _restarted(proof: StoredProof) -> Restarted:
+    return Restarted(path=("steps",), text="the query in Spark's plan", why=said_of(proof).rstrip("."))
+
+
+def _above_state(recorded: JobDefinition, desired: JobDefinition, proof: StoredProof) -> JobChange:
+    """The state goes on as it is; what an output keeps of earlier batches was computed otherwise."""
+    if all(output.mode in _REPLACES for output in desired.declared_outputs.values()):
+        return _restarted(proof)
+    return Mixed(
+        path=("steps",),
+        text="what the query makes of its state",
+        why=f"{said_of(proof)} The state is the same. Rows that are in the table keep the old meaning.",
+        undo="write the old SQL again",
+        before=query_text(recorded),
+        after=query_text(desired),
+    )

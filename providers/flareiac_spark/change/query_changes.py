@@ -2,13 +2,14 @@
 checkpoint holds. Pure.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.paths import Path
 from flareiac.kernel.records import encode
-from flareiac_spark.change.changes import JobChange, Mixed, Noted, Refused, Restarted, gravity
+from flareiac_spark.change.changes import JobChange, Mixed, Noted, Refused, Restarted, Reworded, gravity
+from flareiac_spark.change.query_text import reworded, tokens
 from flareiac_spark.change.spark_compatibility import ABOVE_STATE, Rule, Verdict, rule
 from flareiac_spark.definition.job_definition import (
     Dedup,
@@ -405,17 +406,21 @@ class _Steps:
         return Mixed(path=path, text=what, why=why, undo="undo it", before=before, after=after, known=False)
 
     def _unmeant(self) -> Iterator[JobChange]:
-        """Other text of the same meaning."""
-        for name in (
-            name for name in self._new.steps if name in self._old.steps and name not in self._reported
-        ):
-            if self._old.steps[name].sql != self._new.steps[name].sql:
-                yield Noted(
-                    path=("steps", name, "sql"), text=f"step {name} means the same: only its text changed"
-                )
-        moved = self._old.step_order != self._new.step_order
-        if moved and not self._reported:
-            yield Noted(path=("step_order",), text="the steps are arranged in another way and mean the same")
+        """Another text that is taken to mean the same, and other layout of one text."""
+        taken = [change for change in reworded(self._old, self._new) if change.path[1] not in self._reported]
+        yield from taken
+        for name in self._new.steps:
+            old, new = self._old.steps.get(name), self._new.steps[name]
+            if old is not None and old.sql != new.sql and tokens(old.sql) == tokens(new.sql):
+                yield Noted(path=("steps", name, "sql"), text=f"step {name} has another layout")
+        both = self._old.outputs.keys() & self._new.outputs.keys()
+        divided = _divided(self._old, both) != _divided(self._new, both)
+        if divided and not taken and not self._reported:
+            yield Reworded(path=("steps",), text="the division into steps")
+
+
+def _divided(job: JobDefinition, outputs: Collection[str]) -> object:
+    return job.step_order, {name: job.outputs[name].source for name in outputs}
 
 
 def _texts(job: JobDefinition) -> dict[str, tuple[str, Dedup | None, str | None]]:

@@ -2,7 +2,7 @@
 
 A change that restarts nothing leaves the query as it was started. So what runs stays recorded: the next
 change is compared with it, and a restart by hand takes what was judged. Only what a query knows nothing of is
-recorded as it is declared now.
+recorded as it is declared now, and a text of which Spark's plans prove that it is the same query.
 """
 
 from collections.abc import Mapping
@@ -23,6 +23,19 @@ QUERY: Final = ("inputs", "steps", "step_order", "code", "outputs", "conf")
 """The attributes whose text may change while the query stays the same."""
 
 
+def reworded_definition(recorded: JobDefinition, desired: JobDefinition) -> JobDefinition:
+    """The same with the declared text of the query. Only for a text that Spark proves to be the same query,
+    which the plan asks for.
+    """
+    kept = recorded_definition(recorded, desired)
+    outputs = {
+        name: replace(item, source=desired.outputs[name].source) if name in desired.outputs else item
+        for name, item in kept.outputs.items()
+    }
+    inputs = {name: _known(name, item, kept.inputs) for name, item in desired.inputs.items()}
+    return replace(kept, inputs=inputs, steps=desired.steps, step_order=desired.step_order, outputs=outputs)
+
+
 def recorded_definition(recorded: JobDefinition, desired: JobDefinition) -> JobDefinition:
     """The declared definition with the recorded query in it. Only for a change that restarts nothing."""
     return replace(
@@ -38,6 +51,14 @@ def recorded_definition(recorded: JobDefinition, desired: JobDefinition) -> JobD
         },
         conf=recorded.conf,
     )
+
+
+def _known(name: str, item: Input, kept: Mapping[str, Input]) -> Input:
+    """The input as it is recorded, under its name or another; as it is declared where nothing was read of
+    it.
+    """
+    alike = [other for other in kept.values() if what_is_read(other) == what_is_read(item)]
+    return kept[name] if kept.get(name) in alike else next(iter(alike), item)
 
 
 def _same(name: str, item: Input, inputs: Mapping[str, Input]) -> Input:

@@ -177,6 +177,25 @@ class Proof:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StoredProof:
+    """What Spark said of two definitions. ``pair`` names both, by the digests of their queries, and ``at`` is
+    when (UTC seconds); the rest is that of ``Proof``.
+    """
+
+    pair: str
+    at: float
+    verdict: Literal["equal", "state", "different", "unproven"]
+    spark: str
+    parts: tuple[str, ...] = field(default=(), metadata=SPARSE)
+    reason: str = field(default="", metadata=SPARSE)
+
+    @property
+    def proof(self) -> Proof:
+        """As the application said it."""
+        return Proof(verdict=self.verdict, spark=self.spark, parts=self.parts, reason=self.reason)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """``failed`` means that the operation itself could not be done; ``findings`` are its outcome, not its
     failure.

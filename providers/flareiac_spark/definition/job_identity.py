@@ -8,8 +8,10 @@ from flareiac.kernel.data import Attributes
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import SPARSE, decode, encode
 from flareiac.sdk.results import Recorded
-from flareiac_spark.control import Desired, DesiredJob
+from flareiac_spark.control import Desired, DesiredJob, StoredProof
 
+_PROOFS: Final = 8
+"""Enough for the edits that somebody tries in turn; a proof that is forgotten is asked for again."""
 _MOMENTARY: Final = frozenset({"observed"})
 """What release 0.1.0 recorded of a single observation."""
 
@@ -50,7 +52,8 @@ class JobIdentity:
     """``digest`` is that of the definition that runs; ``queries`` by output; ``former_queries`` are the ids
     of those of earlier generations; ``rebuilds`` by output. ``unproven``: the definition had not committed
     its first batch when it was recorded. ``known_as``: the name under which its application knows it where
-    that is not its address (it had another one when it was started).
+    that is not its address (it had another one when it was started). ``proofs``: the last ones that were
+    asked for, the newest last.
     """
 
     digest: str | None = None
@@ -60,12 +63,19 @@ class JobIdentity:
     result: RunResult | None = None
     unproven: bool = field(default=False, metadata=SPARSE)
     known_as: str = field(default="", metadata=SPARSE)
+    proofs: tuple[StoredProof, ...] = field(default=(), metadata=SPARSE)
 
     @classmethod
     def of(cls, data: Attributes) -> "JobIdentity":
         """A job's identity as it was recorded. Raises ``Mismatch``."""
         lasting = {name: value for name, value in data.items() if name not in _MOMENTARY}
         return decode(cls, lasting, "identity")
+
+
+def with_proof(identity: JobIdentity, proof: StoredProof) -> JobIdentity:
+    """The identity that knows one proof more, in place of an older one of the same two."""
+    others = [item for item in identity.proofs if item.pair != proof.pair]
+    return replace(identity, proofs=(*others, proof)[-_PROOFS:])
 
 
 def recorded_identity(recorded: Recorded | None) -> JobIdentity:

@@ -27,7 +27,14 @@ from flareiac_spark.application import (
     stop_application,
 )
 from flareiac_spark.application.serve import launch_of
-from flareiac_spark.control import ApplicationSettings, ControlDirectory, ControlError, Desired, Status
+from flareiac_spark.control import (
+    ApplicationSettings,
+    ControlDirectory,
+    ControlError,
+    Desired,
+    Status,
+    StoredProof,
+)
 from flareiac_spark.control.desired import PACKAGES, PROXY_USER, PoolSettings
 from flareiac_spark.engine.engine_definition import EXTERNAL, LOCAL, EngineDefinition, control_place
 from flareiac_spark.engine.submit_options import LOCAL_FILES
@@ -181,6 +188,8 @@ class Applications:
         self._guard = threading.Lock()
         self._starting: dict[str, threading.Lock] = {}
         self._needs: dict[str, Needs] = {}
+        self.proofs: dict[str, StoredProof] = {}
+        """What Spark proved at the beginning of this apply, by the address of the job."""
 
     def control(self, engine: EngineDefinition) -> ControlDirectory:
         return ControlDirectory(control_place(engine, self.project))

@@ -1,20 +1,25 @@
 """Has the application analyze the planned definitions on empty frames. Touches the application, no data."""
 
+import time
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from typing import Final, NamedTuple
 
 from flareiac.kernel.data import Attributes, digest
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.paths import Path
 from flareiac.sdk.requests import ChangeRequest
 from flareiac_spark import codes
 from flareiac_spark.application import run_operation
 from flareiac_spark.change.proofs import (
+    IS_EQUAL,
     KEEPS_STATE,
     NO_PROOF,
     Needed,
     acceptance_of_unproven,
     is_proven,
+    said_of,
 )
 from flareiac_spark.control import (
     ControlDirectory,
@@ -23,6 +28,7 @@ from flareiac_spark.control import (
     Pair,
     Proof,
     Prove,
+    StoredProof,
     job_spec_to_json,
 )
 from flareiac_spark.definition.build import spec_of
@@ -33,17 +39,22 @@ from flareiac_spark.engine.application import Applications
 from flareiac_spark.job.payload import JobPayload
 from flareiac_spark.job.streaming_limits import instead_for_streams
 
-TIMEOUT = 300.0
-_PARTS: Final = {
-    "sources": "the streams that it reads, in their order,",
-    "state": "what its state holds",
-    "watermarks": "the rows that its watermarks see",
-    "columns": "its columns",
-    "query": "what it computes",
-}
+TIMEOUT: Final = 300.0
 
 
-def analyse(requests: Sequence[ChangeRequest], applications: Applications) -> tuple[Diagnostic, ...]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Analysis:
+    """``proofs``: what Spark said of changed texts, by address; ``refuted``: those of them that do not allow
+    what is planned; ``blocks``: what these are blocks a plan.
+    """
+
+    diagnostics: tuple[Diagnostic, ...] = ()
+    proofs: Mapping[str, StoredProof] = field(default_factory=dict)
+    refuted: frozenset[str] = frozenset()
+    blocks: bool = False
+
+
+def analyse(requests: Sequence[ChangeRequest], applications: Applications) -> Analysis:
     """One error for each finding. Jobs whose definition does not change are not asked about. Raises
     ``Failure``.
     """
@@ -52,7 +63,13 @@ def analyse(requests: Sequence[ChangeRequest], applications: Applications) -> tu
         if JobPayload.of(request.action.payload).analyse:
             question = _Question(request, request.action.planned, JobDefinition.of(request.action.planned))
             by_place.setdefault(question.definition.runs_in.runtime_location, []).append(question)
-    return tuple(item for group in by_place.values() for item in _analyse(group, applications))
+    found = [_analyse(group, applications) for group in by_place.values()]
+    return Analysis(
+        diagnostics=tuple(item for each in found for item in each.diagnostics),
+        proofs={address: proof for each in found for address, proof in each.proofs.items()},
+        refuted=frozenset().union(*(each.refuted for each in found)),
+        blocks=any(each.blocks for each in found),
+    )
 
 
 class _Question(NamedTuple):
@@ -70,12 +87,17 @@ class _Question(NamedTuple):
         return left or (recorded.attributes if recorded is not None else None)
 
     @property
-    def needed(self) -> Needed:
-        """The proof that it needs of Spark's plans."""
-        return JobPayload.of(self.request.action.payload).proof
+    def payload(self) -> JobPayload:
+        """What was planned."""
+        return JobPayload.of(self.request.action.payload)
+
+    @property
+    def start_needs(self) -> Needed:
+        """What has to be proven before it starts on the checkpoint."""
+        return self.payload.start_needs if self.payload.proof == IS_EQUAL else self.payload.proof
 
 
-def _analyse(questions: Sequence[_Question], applications: Applications) -> list[Diagnostic]:
+def _analyse(questions: Sequence[_Question], applications: Applications) -> Analysis:
     requests, engine = [item.request for item in questions], questions[0].definition.runs_in
     specs = [
         spec_of(request.address, planned, request.references, applications.project, analysis=True)
@@ -86,50 +108,61 @@ def _analyse(questions: Sequence[_Question], applications: Applications) -> list
     for item in questions:
         publish(item.planned, applications.project)
     if applications.bring_up(engine, cancel, requests[0].progress) is None:
-        return []
+        return Analysis()
     jobs = tuple(job_spec_to_json(spec) for spec in specs)
     operation = Operation(id=f"analyse-{digest([requests[0].key, list(jobs)])}", jobs=jobs)
     result = run_operation(control, operation, timeout=TIMEOUT, cancel=cancel)
     if result is None:
-        return [] if cancel.is_set() else [_silent()]
+        return Analysis(diagnostics=() if cancel.is_set() else (_silent(),))
     if result.status == "failed":
         raise Failure(error(codes.ANALYSIS_FAILED, str(result.error)))
     definitions = {item.request.address: item.definition for item in questions}
     findings = [_finding(item, definitions[item.address]) for item in result.findings]
-    return findings or _unproven(questions, control, applications)
+    return Analysis(diagnostics=tuple(findings)) if findings else _proven(questions, control, applications)
 
 
-def _unproven(
+def _proven(
     questions: Sequence[_Question], control: ControlDirectory, applications: Applications
-) -> list[Diagnostic]:
-    """An error for each query that starts on the checkpoint of another text, where Spark's plans do not prove
-    that it may.
+) -> Analysis:
+    """With an error for each query that starts on the checkpoint of another text, or is recorded in its
+    place, where Spark's plans do not prove that it may.
     """
-    asked = [item for item in questions if item.needed != NO_PROOF]
+    asked = [item for item in questions if item.payload.proof != NO_PROOF and item.before is not None]
     pairs: dict[str, Pair] = {}
     proofs: dict[str, Proof] = {}
     for item in asked:
-        if item.before is None:
-            continue
+        address, before = item.request.address, item.before
+        assert before is not None, "they were chosen by it"
         try:
-            pairs[item.request.address] = pair_of(
-                item.request.address,
-                item.before,
-                item.planned,
-                item.request.references,
-                applications.project,
+            pairs[address] = pair_of(
+                address, before, item.planned, item.request.references, applications.project
             )
         except (Failure, KeyError):
             reason = "what the recorded definition refers to is not declared any more"
-            proofs[item.request.address] = Proof(verdict="unproven", spark="", reason=reason)
+            proofs[address] = Proof(verdict="unproven", spark="", reason=reason)
     proofs |= _proofs(tuple(pairs.values()), control, asked)
-    return [
-        _not_proven(item, JobDefinition.of(item.before), proof)
-        for item in asked
-        if item.before is not None
-        and (proof := proofs.get(item.request.address)) is not None
-        and not is_proven(item.needed, proof)
-    ]
+    answered = [item for item in asked if item.request.address in proofs]
+    refuted = [item for item in answered if not is_proven(item.payload.proof, proofs[item.request.address])]
+    return Analysis(
+        diagnostics=tuple(_not_proven(item, proofs[item.request.address]) for item in refuted),
+        proofs={
+            item.request.address: _stored(item.payload.pair, proofs[item.request.address])
+            for item in answered
+        },
+        refuted=frozenset(item.request.address for item in refuted),
+        blocks=any(not is_proven(item.start_needs, proofs[item.request.address]) for item in refuted),
+    )
+
+
+def _stored(pair: str, proof: Proof) -> StoredProof:
+    return StoredProof(
+        pair=pair,
+        at=time.time(),
+        verdict=proof.verdict,
+        spark=proof.spark,
+        parts=proof.parts,
+        reason=proof.reason,
+    )
 
 
 def _proofs(
@@ -153,21 +186,24 @@ def _proofs(
     return {pair.address: silent for pair in pairs}
 
 
-def _not_proven(question: _Question, old: JobDefinition, proof: Proof) -> Diagnostic:
-    """With the ways out: a generation of its own, the old text, and for state the word of a person."""
+def _not_proven(question: _Question, proof: Proof) -> Diagnostic:
+    """With the ways out: the next plan where that restarts it, or else a generation of its own, the old text,
+    and for state the word of a person.
+    """
     address, definition = question.request.address, question.definition
-    if proof.verdict == "different":
-        parts = " and ".join(_PARTS[part] for part in proof.parts if part in _PARTS)
-        why = f"Spark {proof.spark} plans another query than the one that runs: {parts} differ."
-    else:
-        why = f"Whether the new text keeps the state cannot be proven: {proof.reason}."
+    said = f"{address}: {said_of(proof)} Nothing was changed."
+    if is_proven(question.start_needs, proof):
+        ways = (
+            "The next plan shows the restart that it takes. To leave it as it runs, write the old SQL again"
+        )
+        return error(codes.NOT_PROVEN, f"{said} {ways}.", address=address)
     ways = f"Write the old SQL again, or raise generation of {definition.checkpoint}"
-    if question.needed == KEEPS_STATE:
-        accepted = acceptance_of_unproven(address, old, definition)
+    if question.start_needs == KEEPS_STATE and question.before is not None:
+        accepted = acceptance_of_unproven(address, JobDefinition.of(question.before), definition)
         ways += (
             f'. To keep the state and mix the results, write accept_result_change = "{accepted}" in the job'
         )
-    return error(codes.NOT_PROVEN, f"{address}: {why} Nothing was changed. {ways}.", address=address)
+    return error(codes.NOT_PROVEN, f"{said} {ways}.", address=address)
 
 
 def _finding(finding: Finding, definition: JobDefinition) -> Diagnostic:

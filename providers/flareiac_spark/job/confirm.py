@@ -85,7 +85,7 @@ def settled_already(request: ChangeRequest, target: Target, running: RunningJobs
         _rebuilds(request, target),
         known_as=_known_as(request, target.engine, running),
     )
-    return Applied(attributes=target.planned, identity=identity)
+    return Applied(attributes=target.planned, identity=running.with_proof(request.address, identity))
 
 
 def known(
@@ -116,8 +116,14 @@ def known(
 
 def _stopped(request: ChangeRequest, target: Target, running: RunningJobs) -> Applied:
     known_as = _known_as(request, target.engine, running)
-    identity = identity_after(request, target.digest, None, _rebuilds(request, target), known_as=known_as)
-    return Applied(attributes=target.planned, identity=identity)
+    identity = identity_after(
+        request,
+        target.digest,
+        None,
+        _rebuilds(request, target),
+        known_as=known_as,
+    )
+    return Applied(attributes=target.planned, identity=running.with_proof(request.address, identity))
 
 
 def _known_as(request: ChangeRequest, engine: EngineDefinition, running: RunningJobs) -> str:
@@ -169,13 +175,16 @@ def _awaited(
         _rest(request, engine, running)
     return Applied(
         attributes=attributes,
-        identity=identity_after(
-            request,
-            wanted.digest,
-            job,
-            rebuilds,
-            known_as="" if name == request.address else name,
-            unproven=unproven,
+        identity=running.with_proof(
+            request.address,
+            identity_after(
+                request,
+                wanted.digest,
+                job,
+                rebuilds,
+                known_as="" if name == request.address else name,
+                unproven=unproven,
+            ),
         ),
         messages=(
             first_batch(within) if unproven else reached(job, finite),

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from flareiac.kernel.data import Attributes
-from flareiac.kernel.diagnostics import Diagnostic, Failure
+from flareiac.kernel.diagnostics import Failure
 from flareiac.kernel.records import encode
 from flareiac.sdk.actions import (
     Adopt,
@@ -20,6 +20,7 @@ from flareiac.sdk.actions import (
     Settleable,
     Update,
 )
+from flareiac.sdk.capabilities import Preflight
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import ApplyRequest, ChangeRequest, ReadRequest
 from flareiac.sdk.results import Applied, NotApplied, Observation, Outcome, Recorded, StageDone, Unreadable
@@ -36,6 +37,7 @@ from flareiac_spark.job.confirm import await_settled, confirm, settled_already
 from flareiac_spark.job.identity import left_behind
 from flareiac_spark.job.inspect import inspect_job
 from flareiac_spark.job.log_text import log_text
+from flareiac_spark.job.payload import JobPayload
 from flareiac_spark.job.perform import perform
 from flareiac_spark.job.preflight import preflight
 from flareiac_spark.job.put_back import put_back
@@ -65,8 +67,10 @@ class JobDriver:
     def read(self, request: ReadRequest) -> Observation:
         return read_job(request, self._applications, self._readers)
 
-    def preflight(self, requests: Sequence[ChangeRequest]) -> tuple[Diagnostic, ...]:
-        """Has Spark analyse every new or changed definition on empty frames."""
+    def preflight(self, requests: Sequence[ChangeRequest]) -> Preflight:
+        """Has Spark analyse every new or changed definition on empty frames, and prove what the plan takes
+        for granted.
+        """
         return preflight(requests, self._running)
 
     def perform(self, request: ApplyRequest[PerformStage]) -> StageDone:
@@ -75,7 +79,11 @@ class JobDriver:
         return perform(request.with_action(stage.change), stage.name, self._running)
 
     def apply(self, request: ChangeRequest) -> Outcome:
-        """The stages before it have put the definition among what should run: whether it does."""
+        """The stages before it have put the definition among what should run: whether it does. Where only
+        the text is another one, nothing did.
+        """
+        if JobPayload.of(request.action.payload).text_only:
+            return self._text_recorded(request)
         self._running.end_silent_applications(request)
         target = target_of(request, self._running)
         self._stand_by(request, target)
@@ -186,7 +194,19 @@ class JobDriver:
         except Damaged as trouble:
             raise Failure(damage("", trouble)) from None
 
+    def _text_recorded(self, request: ChangeRequest) -> Applied:
+        proof = self._applications.proofs.get(request.address)
+        identity = encode(recorded_identity(request.action.recorded))
+        said = f"Spark {proof.spark} proves that it is the same query" if proof is not None else ""
+        return Applied(
+            attributes=request.action.planned,
+            identity=self._running.with_proof(request.address, identity),
+            messages=(said,) if said else (),
+        )
+
     def _settled(self, request: ChangeRequest) -> Outcome | None:
+        if JobPayload.of(request.action.payload).text_only:
+            return None  # nothing but the record can have been made
         engine = JobDefinition.of(request.action.planned).runs_in
         if self._running.entry(engine, changed_job(request)) is None:
             return None

@@ -49,6 +49,7 @@ def identity_after(
             result=_result(digest, job),
             unproven=unproven,
             known_as=known_as,
+            proofs=before.proofs,
         )
     )
     return identity

@@ -10,10 +10,14 @@ from flareiac_spark.change.proofs import NO_PROOF, Needed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobPayload:
-    """``analyse``: Spark analyses the definition first; ``live``: only what a running query takes. ``nonce``:
-    of the entry among what should run, None where it stays as it is. ``proof``: what Spark's plans must prove
-    of the new query before the first effect: that it keeps the state of the old one, or its sources.
-    ``before``: the attributes of the old definition where another job left it, or this one without a record.
+    """``analyse``: Spark analyses the definition first; ``live``: only what a running query takes;
+    ``text_only``: what runs goes on, and its new text is recorded. ``nonce``: of the entry among what should
+    run, None where it stays as it is.
+
+    ``proof``: what Spark's plans must prove of the new query before the first effect: that it is the old one,
+    that it keeps its state, or its sources. ``start_needs``: what they would have to prove before it could
+    start on the checkpoint. ``pair`` names both queries (see ``StoredProof``). ``before``: the attributes of
+    the old definition where another job left it, or this one without a record.
     """
 
     analyse: bool = False
@@ -21,6 +25,9 @@ class JobPayload:
     nonce: int | None = None
     proof: Needed = field(default=NO_PROOF, metadata=SPARSE)
     before: Data = field(default=None, metadata=OPTIONAL)
+    pair: str = field(default="", metadata=SPARSE)
+    text_only: bool = field(default=False, metadata=SPARSE)
+    start_needs: Needed = field(default=NO_PROOF, metadata=SPARSE)
 
     @classmethod
     def of(cls, data: Data) -> "JobPayload":

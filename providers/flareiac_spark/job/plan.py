@@ -24,20 +24,33 @@ from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.results import Missing, Present
 from flareiac_spark import codes
 from flareiac_spark.change import blockers as blocking
-from flareiac_spark.change.changes import JobChange, Live, Mixed, Noted, Pinned, Refused, Restarted, gravity
+from flareiac_spark.change.changes import (
+    JobChange,
+    Live,
+    Mixed,
+    Noted,
+    Pinned,
+    Refused,
+    Restarted,
+    Reworded,
+    gravity,
+)
 from flareiac_spark.change.diff import SPARK, changes, is_fresh, quarantined
 from flareiac_spark.change.drift import at_rest, foreign, looked_at, pinned_otherwise, rolled_back, running
 from flareiac_spark.change.kept_reading import KEPT, with_kept_reading
 from flareiac_spark.change.left_definition import left_definition
 from flareiac_spark.change.proofs import (
+    IS_EQUAL,
     KEEPS_STATE,
     NO_PROOF,
     Needed,
     is_accepted_unproven,
     needed_proof,
+    pair_digest,
+    start_needs,
     unproven_change,
 )
-from flareiac_spark.change.recorded_definition import QUERY, recorded_definition
+from flareiac_spark.change.recorded_definition import QUERY, recorded_definition, reworded_definition
 from flareiac_spark.change.restart_reasons import restart_reason
 from flareiac_spark.column_types import table_columns
 from flareiac_spark.control.rhythm import rhythm_of
@@ -57,6 +70,10 @@ _BESIDE: Final = "stops before the change and starts after it"
 _HIDDEN: Final = ("step_order", "column_order")
 _NO_POSITION: Final = (codes.OFFSET_EXPIRED.id, *broker_positions.LOST_CODES)
 _NOT_KNOWN: Final = (codes.STREAMABLE_ROWS_UNKNOWN.id, codes.POSITION_UNKNOWN.id)
+
+
+_OF_THE_TEXT: Final = (Effect.NO_EFFECT, Effect.TAKEN, Effect.RECORDED)
+_WHILE_IT_RUNS: Final = (Effect.LIVE, *_OF_THE_TEXT)
 
 
 class JobPlanner:
@@ -100,6 +117,7 @@ def _staged(request: PlanRequest, desired: JobDefinition, proposal: Proposal) ->
         facts=_facts(request),
         changed=payload.analyse,
         live=payload.live,
+        text_only=payload.text_only,
         moved=_moved(request, desired) is not None,
     )
     return replace(
@@ -520,9 +538,11 @@ def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefiniti
         *pinned_otherwise(request, recorded, desired, facts),
         *written_schemas.drift(request, recorded, desired, facts),
     )
-    stays = all(isinstance(change, Noted | Live | Pinned) for change in found)
-    planned = (recorded_definition(recorded, desired) if stays else desired).attributes
-    analyse = any(isinstance(change, Restarted | Mixed | Refused) for change in found)
+    stays = all(isinstance(change, Noted | Live | Reworded | Pinned) for change in found)
+    rewords = any(isinstance(change, Reworded) for change in found)
+    runs_on = reworded_definition if rewords else recorded_definition
+    planned = (runs_on(recorded, desired) if stays else desired).attributes
+    analyse = rewords or any(isinstance(change, Restarted | Mixed | Refused) for change in found)
     return Proposal(
         action=_action(request, steps, planned, blockers),
         planned=planned,
@@ -551,9 +571,12 @@ def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefiniti
         unproven="SQL" if analyse else "",
         payload=JobPayload(
             analyse=analyse,
-            live=stays and all(step.effect in (Effect.LIVE, Effect.NO_EFFECT) for step in steps),
+            live=stays and all(step.effect in _WHILE_IT_RUNS for step in steps),
+            text_only=rewords and stays and all(step.effect in _OF_THE_TEXT for step in steps),
             nonce=facts.nonce + (facts.phase == "failed" or _disturbed(request)),
             proof=needed,
+            pair=pair_digest(recorded, desired) if needed != NO_PROOF else "",
+            start_needs=start_needs(recorded, facts) if needed == IS_EQUAL else NO_PROOF,
         ).data,
     )
 
@@ -617,6 +640,8 @@ def _note(change: JobChange, *, fresh: bool, accepted: bool) -> str:
             return "not part of what runs"
         case Live():
             return "live"
+        case Reworded(proven=spark):
+            return f"proven by Spark {spark}" if spark else "taken to mean the same"
         case Restarted():
             return "restart"
         case Pinned() | Mixed() | Refused() if fresh:
@@ -680,6 +705,12 @@ def _single_step(change: JobChange, *, fresh: bool, accepted: bool) -> Step | No
     match change:
         case Live(text=text):
             return Step(text=text, effect=Effect.LIVE)
+        case Reworded(text=text, proven=spark) if spark and not fresh:
+            return Step(
+                text=text, effect=Effect.RECORDED, why=f"proven by Spark {spark} to be the same query"
+            )
+        case Reworded(text=text) if not fresh:
+            return Step(text=text, effect=Effect.TAKEN)
         case Pinned(text=text) if not fresh:
             return Step(text=text, effect=Effect.NO_EFFECT, why=f"{SPARK} pins it in the checkpoint")
         case Mixed(text=text, why=why) if accepted and not fresh:
@@ -688,7 +719,7 @@ def _single_step(change: JobChange, *, fresh: bool, accepted: bool) -> Step | No
             no_state = "the new generation has no state that it could contradict"
             why = change.why if change.path[0] == "outputs" else no_state
             return Step(text=f"{text} changed", effect=Effect.NEW_GENERATION, why=why)
-        case Noted() | Pinned() | Restarted() | Mixed() | Refused():
+        case Noted() | Reworded() | Pinned() | Restarted() | Mixed() | Refused():
             return None
 
 
@@ -781,9 +812,9 @@ def _reasons(
 
 def _facts(request: PlanRequest) -> JobFacts:
     facts = observed_facts(request.observed)
-    if facts is not None:
-        return facts
-    return _assumed(request) if isinstance(request.observed, Present) else JobFacts()
+    if facts is None:
+        facts = _assumed(request) if isinstance(request.observed, Present) else JobFacts()
+    return replace(facts, proofs=recorded_identity(request.recorded).proofs)
 
 
 def _assumed(request: PlanRequest) -> JobFacts:

@@ -6,17 +6,19 @@ from typing import Final
 
 from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity
 from flareiac.kernel.kill_points import reach
+from flareiac.kernel.records import encode
+from flareiac.sdk.capabilities import Preflight
 from flareiac.sdk.requests import ChangeRequest
 from flareiac_spark.application import Liveness, liveness
 from flareiac_spark.definition.job_definition import JobDefinition
-from flareiac_spark.definition.job_identity import KnownJob
+from flareiac_spark.definition.job_identity import KnownJob, recorded_identity, with_proof
 from flareiac_spark.engine.application import Applications, read_status
 from flareiac_spark.engine.engine_definition import EngineDefinition
 from flareiac_spark.generation.checkpoint_state import read_state
 from flareiac_spark.generation.decide import decide
 from flareiac_spark.generation.switch import begins_generation, switch_of
 from flareiac_spark.job import written_schemas
-from flareiac_spark.job.analyse import TIMEOUT, analyse
+from flareiac_spark.job.analyse import TIMEOUT, Analysis, analyse
 from flareiac_spark.job.payload import JobPayload
 from flareiac_spark.job.running import RunningJobs, changed_job
 
@@ -24,9 +26,10 @@ _HELD_SECONDS: Final = 2 * TIMEOUT
 """For as long as an application may take to start and to answer."""
 
 
-def preflight(requests: Sequence[ChangeRequest], running: RunningJobs) -> tuple[Diagnostic, ...]:
+def preflight(requests: Sequence[ChangeRequest], running: RunningJobs) -> Preflight:
     """Why generations cannot begin and schemas cannot be written, then what Spark says of new and changed
-    definitions on empty frames. Raises ``Failure``.
+    definitions on empty frames. What it proves is noted, to be recorded with what comes of the changes.
+    Raises ``Failure``.
     """
     for request in requests:
         running.end_silent_applications(request)
@@ -34,7 +37,20 @@ def preflight(requests: Sequence[ChangeRequest], running: RunningJobs) -> tuple[
         running.applications.announce(_engine(request), request.references)
     refused = [item for request in requests for item in refusals(request, running.applications)]
     refused += written_schemas.refusals(requests)
-    return tuple(refused) or _analysed(requests, running)
+    if refused:
+        return Preflight(diagnostics=tuple(refused))
+    found = _analysed(requests, running)
+    running.applications.proofs.update(found.proofs)
+    recorded = {request.address: request.action.recorded for request in requests}
+    return Preflight(
+        diagnostics=found.diagnostics,
+        refuted={
+            address: encode(with_proof(recorded_identity(before), found.proofs[address]))
+            for address in found.refuted
+            if (before := recorded[address]) is not None
+        },
+        blocks=found.blocks,
+    )
 
 
 def refusals(request: ChangeRequest, applications: Applications) -> tuple[Diagnostic, ...]:
@@ -48,7 +64,7 @@ def refusals(request: ChangeRequest, applications: Applications) -> tuple[Diagno
         return failure.diagnostics
 
 
-def _analysed(requests: Sequence[ChangeRequest], running: RunningJobs) -> tuple[Diagnostic, ...]:
+def _analysed(requests: Sequence[ChangeRequest], running: RunningJobs) -> Analysis:
     """Asks Spark. An application that is started for the question resumes its jobs, but not those that
     are about to change: what they were may be what ended it. They are let go again where nothing comes of
     the apply, and by themselves where this process dies.
@@ -60,7 +76,7 @@ def _analysed(requests: Sequence[ChangeRequest], running: RunningJobs) -> tuple[
     goes_on = False
     try:
         found = analyse(requests, running.applications)
-        refused = any(item.severity is Severity.ERROR for item in found)
+        refused = any(item.severity is Severity.ERROR for item in found.diagnostics)
         goes_on = not refused and not any(request.cancel.is_set() for request in requests)
     finally:
         if not goes_on:

@@ -6,15 +6,17 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure
 from flareiac.kernel.kill_points import reach
+from flareiac.kernel.records import encode
 from flareiac.sdk.requests import ApplyRequest, ChangeRequest
 from flareiac.sdk.results import Recorded
 from flareiac_spark.application import Liveness, liveness
 from flareiac_spark.control import Desired, DesiredJob, JobStatus, job_spec_from_json
 from flareiac_spark.definition.build import by_folder
 from flareiac_spark.definition.job_definition import JobDefinition
-from flareiac_spark.definition.job_identity import KnownJob
+from flareiac_spark.definition.job_identity import JobIdentity, KnownJob, with_proof
 from flareiac_spark.engine.application import Applications, read_desired, read_status
 from flareiac_spark.engine.engine_definition import EngineDefinition
 from flareiac_spark.generation.await_jvm import await_jvm
@@ -26,6 +28,14 @@ class RunningJobs:
 
     def __init__(self, applications: Applications) -> None:
         self.applications = applications
+
+    def with_proof(self, address: str, identity: Attributes) -> Attributes:
+        """The identity of a job, with what Spark proved of it at the beginning."""
+        proof = self.applications.proofs.get(address)
+        known: Attributes = (
+            encode(with_proof(JobIdentity.of(identity), proof)) if proof is not None else identity
+        )
+        return known
 
     def name(self, engine: EngineDefinition, job: KnownJob) -> str:
         """Under which the application of an engine knows a job, or would."""

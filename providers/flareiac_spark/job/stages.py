@@ -41,7 +41,8 @@ DECLARE: Final = "declare"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobUpdate:
     """What a plan does with a job. ``changed``: another definition than the recorded one; ``live``: only what
-    a running query takes; ``moved``: its checkpoint is at another place from now on.
+    a running query takes; ``text_only``: only its text is recorded; ``moved``: its checkpoint is at another
+    place from now on.
     """
 
     request: PlanRequest
@@ -50,6 +51,7 @@ class JobUpdate:
     facts: JobFacts
     changed: bool
     live: bool = False
+    text_only: bool = False
     moved: bool = False
 
     @property
@@ -59,6 +61,8 @@ class JobUpdate:
 
 def stages_of(update: JobUpdate) -> tuple[Stage, ...]:
     """In their order."""
+    if update.text_only:
+        return ()
     if update.live:
         text = f"give {update.address} its new settings while it runs"
         return (Stage(name=SETTINGS, text=text, effect=Effect.LIVE),)
@@ -77,6 +81,8 @@ def stages_of(update: JobUpdate) -> tuple[Stage, ...]:
 
 def closing_of(update: JobUpdate) -> str:
     """What is left to do after the stages."""
+    if update.text_only:
+        return f"record the text of {update.address}, which runs on"
     if not update.desired.starts_by_itself:
         return f"confirm that {update.address} does not run"
     if update.desired.is_finite:

@@ -9,7 +9,7 @@ from flareiac.sdk.references import References
 from flareiac.sdk.results import Missing, Observation, Present, Recorded
 from flareiac_spark.checkpoint_files.query_positions import QueryPositions
 from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk
-from flareiac_spark.control import JobSpec
+from flareiac_spark.control import JobSpec, StoredProof
 from flareiac_spark.engine.other_jobs import RestartedJobs
 from flareiac_spark.sources.avro.latest import SchemaFinding
 from flareiac_spark.sources.avro.subjects import SubjectVerdict
@@ -85,6 +85,9 @@ class JobFacts:
 
     batch_seconds: float | None = None
     """How long the longest of the last batches of its queries took; None where that is not known."""
+
+    proofs: tuple[StoredProof, ...] = ()
+    """What Spark said of changed texts before, as it is recorded."""
 
     restarts: RestartedJobs | None = None
     """What has to be started again so that the job can run as it is declared, if anything has."""

@@ -225,27 +225,26 @@ def test_python_may_read_any_column_and_says_so(tmp_path: Path) -> None:
     assert found.steps[0].why == "it has Python, which may read any column"
 
 
-def test_a_renamed_step_means_the_same(tmp_path: Path) -> None:
+def test_a_renamed_step_is_taken_to_mean_the_same(tmp_path: Path) -> None:
     found = change(tmp_path, STATEFUL, ('step "hourly"', 'step "renamed"'), running(operators=AGGREGATES))
-    assert (found.action, found.blockers) == (Action.NO_OP, ())
+    assert (found.action, found.blockers) == (Action.UPDATE, ())
+    assert [(step.text, step.effect) for step in found.steps] == [("the division into steps", Effect.TAKEN)]
 
 
-@pytest.mark.parametrize(
-    ("job", "edit"),
-    [
-        (STATEFUL, ("SELECT window", "/* hours */  select window")),
-        (
-            STATELESS,
-            (
-                "SELECT id, region FROM orders WHERE id > 0",
-                "select  region_.id,  region_.region FROM orders AS region_ where region_.id > 0",
-            ),
-        ),
-    ],
-)
-def test_reformatted_sql_is_no_change(job: str, edit: Edit, tmp_path: Path) -> None:
-    found = change(tmp_path, job, edit, running(operators=AGGREGATES))
+@pytest.mark.parametrize("edit", [("SELECT window", "/* hours */  select window")])
+def test_reformatted_sql_is_no_change(edit: Edit, tmp_path: Path) -> None:
+    found = change(tmp_path, STATEFUL, edit, running(operators=AGGREGATES))
     assert (found.action, found.steps, found.changes, found.blockers) == (Action.NO_OP, (), (), ())
+
+
+def test_another_text_of_the_same_meaning_is_a_change_that_restarts_nothing(tmp_path: Path) -> None:
+    edit = (
+        "SELECT id, region FROM orders WHERE id > 0",
+        "select  region_.id,  region_.region FROM orders AS region_ where region_.id > 0",
+    )
+    found = change(tmp_path, STATELESS, edit, running())
+    assert (found.action, found.blockers, found.stages) == (Action.UPDATE, (), ())
+    assert [step.effect for step in found.steps] == [Effect.TAKEN]
 
 
 def test_state_is_not_added_to_a_checkpoint_without_any(tmp_path: Path) -> None:

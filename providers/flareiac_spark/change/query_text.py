@@ -1,0 +1,37 @@
+"""The text of a job's query, token by token: white space and comments outside of strings do not count.
+Pure.
+"""
+
+from flareiac.kernel.records import encode
+from flareiac_spark.change.changes import Reworded
+from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.sql.raw_parse import words
+
+
+def same_texts(recorded: JobDefinition, desired: JobDefinition) -> bool:
+    """True where both are one text: nothing needs to be proven of them."""
+    return query_text(recorded) == query_text(desired)
+
+
+def query_text(job: JobDefinition) -> object:
+    """The steps in their order, token by token, and what each output takes its rows from."""
+    steps = [
+        [name, tokens(step.sql), encode(step.dedup), encode(step.watermark), step.python]
+        for name, step in job.ordered_steps.items()
+    ]
+    return [steps, {name: output.source for name, output in job.outputs.items()}, job.foreach_batch]
+
+
+def tokens(sql: str) -> object:
+    """What Spark's lexer would see of it; the text itself where that cannot be told."""
+    found = words(sql)
+    return sql if found is None else [list(token) for token in found]
+
+
+def reworded(recorded: JobDefinition, desired: JobDefinition, proven: str = "") -> list[Reworded]:
+    """A change for each step of both whose text differs. ``proven``: see ``Reworded``."""
+    return [
+        Reworded(path=("steps", name, "sql"), text=f'step "{name}": text', proven=proven)
+        for name, step in desired.ordered_steps.items()
+        if name in recorded.steps and tokens(recorded.steps[name].sql) != tokens(step.sql)
+    ]
