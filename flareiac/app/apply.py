@@ -4,15 +4,16 @@ out.
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
 from enum import StrEnum
 
 from flareiac.app.lock import locked
 from flareiac.app.maintenance_recheck import MaintenanceRecheck
-from flareiac.app.plan import PlanReport, PlanRequest, Refresh, plan
+from flareiac.app.plan import PlanReport, PlanRequest, Refresh, plan, plan_again
 from flareiac.app.plan_origin import check_origin
+from flareiac.app.prove import Asking, ask, provable, with_learned
 from flareiac.app.seen_states import note_seen
 from flareiac.app.single_operation import LockedState, write_state
 from flareiac.app.source_spans import with_span
@@ -28,9 +29,10 @@ from flareiac.kernel.diagnostics import Diagnostics, Failure, error
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.os_errors import first_step
 from flareiac.model.desired import OutputValue
-from flareiac.model.events import Event
+from flareiac.model.events import Event, Note
 from flareiac.model.plan import Plan
 from flareiac.model.snapshot import Snapshot
+from flareiac.sdk.capabilities import Proofs
 from flareiac.sdk.changes import Effect
 from flareiac.sdk.state import Conflict, Damaged, Lease, LockLost
 from flareiac.state.read import Loaded
@@ -106,6 +108,8 @@ def apply_fresh(workspace: Workspace, request: PlanRequest, conduct: ApplyOption
         workspace.recover(loaded.snapshot)
         loaded = settle_open(_ports(workspace, lease, conduct), loaded)
         planned = plan(workspace, replace(request, applies=True), loaded=loaded)
+        if planned.plan is not None and (asked := provable(planned.plan)):
+            planned = _proven_first(workspace, request, planned, asked, lease, conduct)
         early = _early_end(planned)
         if early is ApplyOutcome.NOTHING_TO_DO:
             _note_environment(workspace, planned, loaded, lease)
@@ -116,6 +120,36 @@ def apply_fresh(workspace: Workspace, request: PlanRequest, conduct: ApplyOption
         assert planned.plan is not None, "a plan without errors exists"
         unseen = request.refresh is Refresh.NONE
         return _carry_out(workspace, planned, planned.plan, lease, conduct, recheck=unseen)
+
+
+def _proven_first(
+    workspace: Workspace,
+    request: PlanRequest,
+    planned: PlanReport,
+    asked: Sequence[str],
+    lease: Lease,
+    conduct: ApplyOptions,
+) -> PlanReport:
+    """The plan that is left of one which is blocked for want of proofs. They are recorded, also those that
+    leave it blocked: neither is asked for twice.
+    """
+    assert planned.plan is not None, "it is blocked"
+    loaded = workspace.load_state()
+    said: list[str] = []
+
+    def note(text: str) -> None:
+        if text not in said:
+            said.append(text)
+            conduct.emit(Note(message=f"{text[:1].upper()}{text[1:]}..."))
+
+    conduct.emit(Note(message=f"Checking {', '.join(asked)} (nothing is changed yet)..."))
+    asking = Asking(locally=False, progress=note, cancel=conduct.cancel)
+    proofs = ask(workspace, planned.plan, loaded.snapshot, asking, only=asked)
+    if not proofs.learned:
+        return planned
+    state = LockedState(workspace=workspace, lease=lease, loaded=loaded)
+    write_state(state, with_learned(loaded.snapshot, proofs))
+    return plan_again(workspace, request, planned, workspace.load_state().snapshot)
 
 
 def _note_environment(workspace: Workspace, planned: PlanReport, loaded: Loaded, lease: Lease) -> None:
@@ -242,11 +276,7 @@ def _carry_out(
 def _note_refuted(workspace: Workspace, refuted: Mapping[str, Attributes], lease: Lease) -> None:
     """Records what was learned of resources that stay as they are."""
     state = LockedState(workspace=workspace, lease=lease, loaded=workspace.load_state())
-    resources = dict(state.snapshot.resources)
-    for address, identity in refuted.items():
-        if address in resources:
-            resources[address] = replace(resources[address], identity=identity)
-    write_state(state, replace(state.snapshot, resources=resources))
+    write_state(state, with_learned(state.snapshot, Proofs(learned=refuted)))
 
 
 def _configuration_of(workspace: Workspace, planned: PlanReport, chosen: Plan) -> Configuration | None:

@@ -73,6 +73,10 @@ class PlanReport:
     """How many resources the state holds."""
     inputs: Inputs | None = None
     """What the plan was made from."""
+    beside: tuple[Diagnostic, ...] = ()
+    """The complaints from before it was made."""
+    refused: bool = False
+    """True where an apply would refuse it: what it would run is wrong."""
 
 
 def plan(workspace: Workspace, request: PlanRequest, *, loaded: Loaded | None = None) -> PlanReport:
@@ -104,20 +108,37 @@ def plan(workspace: Workspace, request: PlanRequest, *, loaded: Loaded | None = 
         shared_state=workspace.place.is_shared,
         former=_former(workspace, loaded.snapshot, request),
     )
-    made = make_plan(inputs, request.options, diagnostics)
-    if request.refresh is not Refresh.NONE:
-        diagnostics.extend(_disturbed_by_work(workspace, made, inputs))
-    made = replace(made, origin=origin(workspace, made.variables), diagnostics=tuple(diagnostics))
-    workspace.timings["planning"] = time.perf_counter() - started
-    return PlanReport(
-        plan=made,
+    report = PlanReport(
+        plan=None,
         diagnostics=diagnostics,
         sources=configuration.sources,
         configuration=configuration,
         observations=observations,
         recorded=len(loaded.snapshot.resources),
         inputs=inputs,
+        beside=tuple(diagnostics),
     )
+    report = _made(workspace, request, report, inputs)
+    workspace.timings["planning"] = time.perf_counter() - started
+    return report
+
+
+def plan_again(
+    workspace: Workspace, request: PlanRequest, planned: PlanReport, snapshot: Snapshot
+) -> PlanReport:
+    """The same plan where the state says more: nothing is read again."""
+    assert planned.inputs is not None, "only a plan that was made is made again"
+    return _made(workspace, request, planned, replace(planned.inputs, snapshot=snapshot))
+
+
+def _made(workspace: Workspace, request: PlanRequest, report: PlanReport, inputs: Inputs) -> PlanReport:
+    diagnostics = Diagnostics()
+    diagnostics.extend(report.beside)
+    made = make_plan(inputs, request.options, diagnostics)
+    if request.refresh is not Refresh.NONE:
+        diagnostics.extend(_disturbed_by_work(workspace, made, inputs))
+    made = replace(made, origin=origin(workspace, made.variables), diagnostics=tuple(diagnostics))
+    return replace(report, plan=made, diagnostics=diagnostics, inputs=inputs)
 
 
 def _lacking(

@@ -170,10 +170,18 @@ def _unproven(plan: Plan) -> list[str]:
         for item in plan.resources
         if item.proposal.unproven and not item.proposal.blockers
     )
+    wanted = Counter((item.type, item.proposal.unproven) for item in plan.resources if item.proposal.provable)
     return [
-        f"Not checked yet: the {what} of {number} {kind}{'' if number == 1 else 's'}. apply checks it first, "
-        "and changes nothing if it is wrong."
-        for (kind, what), number in found.items()
+        *(
+            f"Not checked yet: the {what} of {number} {kind}{'' if number == 1 else 's'}. plan -prove checks "
+            "it here. apply checks it first, and changes nothing if it is wrong."
+            for (kind, what), number in found.items()
+        ),
+        *(
+            f"Blocked until proven: the {what} of {number} {kind}{'' if number == 1 else 's'}. plan -prove "
+            "finds out here whether it means the same. So does apply, which then plans again."
+            for (kind, what), number in wanted.items()
+        ),
     ]
 
 

@@ -59,11 +59,33 @@ class Preflight:
     blocks: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proofs:
+    """``diagnostics``: what is certainly wrong with the definitions. ``learned``: identities that hold what
+    was proven or refuted, by address. ``checked``: the addresses in which nothing is wrong.
+    """
+
+    diagnostics: tuple[Diagnostic, ...] = ()
+    learned: Mapping[str, Attributes] = field(default_factory=dict)
+    checked: frozenset[str] = frozenset()
+
+
 @runtime_checkable
 class Preflighting(Protocol):
     """A driver that can prove a set of changes before the first side effect on data."""
 
     def preflight(self, requests: Sequence[ChangeRequest]) -> Preflight: ...
+
+
+@runtime_checkable
+class Proving(Protocol):
+    """A driver that can say of changes what a plan alone cannot know, and changes nothing."""
+
+    def prove(self, requests: Sequence[ChangeRequest], *, locally: bool) -> Proofs:
+        """``locally``: on this machine, by what is declared, and without the systems that run the resources.
+        Raises ``Failure``.
+        """
+        ...
 
 
 @runtime_checkable

@@ -236,7 +236,8 @@ class Proposal:
     change's own operation, in order, each carried out by ``Staged.perform``; ``closing`` is what is then left
     for that operation, in the imperative. ``keeps``: attributes whose declared value means what the recorded
     one means, so that the recorded one is planned, in whole or in parts. ``unproven``: what of it apply alone
-    proves, before it changes anything, such as ``SQL``. ``unknown``: what could not be found out about what
+    proves, before it changes anything, such as ``SQL``. ``provable``: it is blocked for want of a proof alone
+    (see ``Proving``). ``unknown``: what could not be found out about what
     is there, in words, so that no changes here do not mean that all is well; diagnostics explain it.
     """
 
@@ -253,6 +254,7 @@ class Proposal:
     diagnostics: tuple[Diagnostic, ...] = ()
     keeps: tuple[str, ...] = field(default=(), metadata=UNSTORED)
     unproven: str = ""
+    provable: bool = field(default=False, metadata=SPARSE)
     unknown: tuple[str, ...] = field(default=(), metadata=SPARSE)
     stages: tuple[Stage, ...] = field(default=(), metadata=SPARSE)
     closing: str = field(default="", metadata=SPARSE)

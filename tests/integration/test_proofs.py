@@ -92,6 +92,29 @@ def test_without_state_a_text_that_is_not_proven_restarts_with_the_next_plan(run
     assert "No changes." in running.plan(0)
 
 
+def test_a_blocked_text_that_spark_proves_equal_goes_on(running: Project) -> None:
+    before = running.run_id("job.counts")
+    running.edit("counts", ("id >= 0", "id >= 0L"))
+    assert "Blocked until proven" in running.plan(4)
+    # Here on this machine: neither the state nor the application knows of it.
+    shown = running.run("plan", "-prove", "-detailed-exitcode", code=2).out
+    assert "proven by Spark" in shown
+    assert "Not checked yet" not in shown
+    assert "Blocked until proven" in running.plan(4)
+    running.apply()
+    assert running.run_id("job.counts") == before
+    assert "No changes." in running.plan(0)
+
+
+def test_what_spark_does_not_understand_is_reported_before_any_apply(running: Project) -> None:
+    with running.edited("counts", ("count(*)", "cuont(city)")):
+        for command, code in (("plan", 4), ("validate", 1)):
+            said = running.run(command, "-prove", code=code).err
+            assert "FIK073" in said
+            assert "on counts.flare.hcl line" in said
+    assert "Checked here: the SQL of 2 jobs." in running.run("validate", "-prove").out
+
+
 def _expect_counts(project: Project) -> None:
     wanted = {city: len([row for row in project.landed if row["city"] == city]) for city in ("Rome", "Oslo")}
     project.until(

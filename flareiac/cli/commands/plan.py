@@ -9,6 +9,7 @@ import flareiac
 from flareiac.app.plan import PlanReport
 from flareiac.app.plan import plan as make_plan
 from flareiac.app.plan_files import plan_content, write_plan_files
+from flareiac.app.prove import Asking, prove_plan
 from flareiac.app.workspace import Workspace
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
@@ -30,6 +31,13 @@ def plan(
     detailed_exitcode: Annotated[
         bool, typer.Option("--detailed-exitcode", help="Exit with 2 when there are changes.")
     ] = False,
+    prove: Annotated[
+        bool,
+        typer.Option(
+            "--prove",
+            help="Check on this machine what apply would check first, and prove which texts mean the same.",
+        ),
+    ] = False,
     as_json: Json = False,
     json_into: Annotated[
         str | None, typer.Option("--json-into", help="Write the plan as JSON to this file.")
@@ -42,12 +50,18 @@ def plan(
     """Plans without the lock."""
     terminal = invocation.terminal
     with opened(invocation, work, work.parallelism) as workspace:
-        report = make_plan(workspace, choice.request(destroy=destroy))
+        request = choice.request(destroy=destroy)
+        report = make_plan(workspace, request)
+        if prove:
+            asking = Asking(
+                locally=True, progress=lambda text: terminal.say(f"{text}..."), cancel=invocation.cancel
+            )
+            report = prove_plan(workspace, request, report, asking)
     if as_json:
         print_report_json(terminal, report)
     else:
         print_report(terminal, report, display)
-    whole = report.plan is not None and not report.plan.errored
+    whole = report.plan is not None and not report.plan.errored and not report.refused
     if report.plan is not None and whole:
         _save(workspace, report.plan, out, json_into)
     if timings:
@@ -66,6 +80,8 @@ def _saved(invocation: Invocation, made: Plan, out: str) -> str:
 
 
 def _exit_code(report: PlanReport, *, detailed: bool) -> ExitCode:
+    if report.refused:
+        return ExitCode.BLOCKED
     if report.plan is None or report.diagnostics.has_errors:
         return ExitCode.ERROR
     if report.plan.blocked:

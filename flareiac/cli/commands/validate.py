@@ -1,5 +1,10 @@
 """``validate``: is the configuration right?"""
 
+from typing import Annotated
+
+import typer
+
+from flareiac.app.prove import Asking, Understood, prove_declared
 from flareiac.app.validate import validate as validated
 from flareiac.cli.complaints import complain
 from flareiac.cli.exit_codes import ExitCode
@@ -11,11 +16,26 @@ from flareiac.render.diagnostics import validate_json
 from flareiac.sdk.command_options import Json
 
 
-def validate(invocation: Invocation, *, as_json: Json = False, variables: VariableOptions) -> int:
+def validate(
+    invocation: Invocation,
+    *,
+    prove: Annotated[
+        bool,
+        typer.Option("--prove", help="Check on this machine what apply would check first."),
+    ] = False,
+    as_json: Json = False,
+    variables: VariableOptions,
+) -> int:
     """Says what is wrong with the configuration."""
-    terminal = invocation.terminal
+    terminal, understood = invocation.terminal, None
     with opened(invocation, variables) as workspace:
         found = validated(workspace)
+        if prove and not found.diagnostics.has_errors:
+            asking = Asking(
+                locally=True, progress=lambda text: terminal.say(f"{text}..."), cancel=invocation.cancel
+            )
+            understood = prove_declared(workspace, asking)
+            found.diagnostics.extend(understood.diagnostics)
     sources = found.configuration.sources
     if as_json:
         terminal.out(write_json(validate_json(found.diagnostics, sources), indent=2))
@@ -23,4 +43,17 @@ def validate(invocation: Invocation, *, as_json: Json = False, variables: Variab
         complain(terminal, found.diagnostics, sources)
         if not found.diagnostics.has_errors:
             terminal.out("Success! The configuration is valid.")
+        if understood is not None:
+            terminal.out(_proven(understood))
     return ExitCode.ERROR if found.diagnostics.has_errors else ExitCode.DONE
+
+
+def _proven(understood: Understood) -> str:
+    texts = [
+        f"the {what} of {number} {kind}{'' if number == 1 else 's'}"
+        for (kind, what), number in understood.checked.items()
+    ]
+    found = [f"Checked here: {', '.join(texts)}."] if texts else []
+    if understood.unknown:
+        found.append(f"Too little is declared to check {', '.join(understood.unknown)}.")
+    return " ".join(found) or "Nothing has to be checked here."

@@ -75,6 +75,23 @@ def known_proof(recorded: JobDefinition, desired: JobDefinition, facts: JobFacts
     return next((item for item in facts.proofs if item.pair == pair), None)
 
 
+def is_provable(
+    found: Sequence[JobChange],
+    recorded: JobDefinition,
+    desired: JobDefinition,
+    facts: JobFacts,
+    blockers: int,
+) -> bool:
+    """True where nothing but the comparison of texts blocks a plan, of which Spark was not asked yet.
+    ``blockers``: their number.
+    """
+    blocking = [change for change in found if isinstance(change, Mixed | Refused)]
+    mixed = any(isinstance(change, Mixed) for change in blocking)
+    others = blockers - sum(isinstance(change, Refused) for change in blocking) - mixed
+    of_texts = all(change.path == ("steps",) or change.path[-1] == "sql" for change in blocking)
+    return bool(blocking) and of_texts and others == 0 and known_proof(recorded, desired, facts) is None
+
+
 def judged(
     found: Sequence[JobChange], recorded: JobDefinition, desired: JobDefinition, facts: JobFacts
 ) -> tuple[JobChange, ...]:

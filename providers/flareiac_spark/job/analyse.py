@@ -44,19 +44,28 @@ TIMEOUT: Final = 300.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
-    """``proofs``: what Spark said of changed texts, by address; ``refuted``: those of them that do not allow
-    what is planned; ``blocks``: what these are blocks a plan.
+    """``diagnostics``: what Spark does not understand; ``proofs``: what it said of changed texts, by
+    address.
     """
 
     diagnostics: tuple[Diagnostic, ...] = ()
     proofs: Mapping[str, StoredProof] = field(default_factory=dict)
-    refuted: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refutation:
+    """The changes that are not what was planned, with an error for each; ``blocks``: what they are blocks a
+    plan.
+    """
+
+    diagnostics: tuple[Diagnostic, ...] = ()
+    addresses: frozenset[str] = frozenset()
     blocks: bool = False
 
 
 def analyse(requests: Sequence[ChangeRequest], applications: Applications) -> Analysis:
-    """One error for each finding. Jobs whose definition does not change are not asked about. Raises
-    ``Failure``.
+    """One error for each finding; where there are none, what Spark says of changed texts. Jobs whose
+    definition does not change are not asked about. Raises ``Failure``.
     """
     by_place: dict[str, list[_Question]] = {}
     for request in requests:
@@ -67,8 +76,24 @@ def analyse(requests: Sequence[ChangeRequest], applications: Applications) -> An
     return Analysis(
         diagnostics=tuple(item for each in found for item in each.diagnostics),
         proofs={address: proof for each in found for address, proof in each.proofs.items()},
-        refuted=frozenset().union(*(each.refuted for each in found)),
-        blocks=any(each.blocks for each in found),
+    )
+
+
+def refutation(requests: Sequence[ChangeRequest], proofs: Mapping[str, StoredProof]) -> Refutation:
+    """An error for each query that starts on the checkpoint of another text, or is recorded in its place,
+    where Spark's plans do not prove that it may.
+    """
+    refuted = [
+        (item, proofs[item.request.address].proof)
+        for request in requests
+        if request.address in proofs
+        for item in (_Question(request, request.action.planned, JobDefinition.of(request.action.planned)),)
+        if item.payload.proof != NO_PROOF and not is_proven(item.payload.proof, proofs[request.address].proof)
+    ]
+    return Refutation(
+        diagnostics=tuple(_not_proven(item, proof) for item, proof in refuted),
+        addresses=frozenset(item.request.address for item, _proof in refuted),
+        blocks=any(not is_proven(item.start_needs, proof) for item, proof in refuted),
     )
 
 
@@ -124,10 +149,8 @@ def _analyse(questions: Sequence[_Question], applications: Applications) -> Anal
 def _proven(
     questions: Sequence[_Question], control: ControlDirectory, applications: Applications
 ) -> Analysis:
-    """With an error for each query that starts on the checkpoint of another text, or is recorded in its
-    place, where Spark's plans do not prove that it may.
-    """
-    asked = [item for item in questions if item.payload.proof != NO_PROOF and item.before is not None]
+    """Of the texts that differ from those that ran."""
+    asked = [item for item in questions if item.payload.pair and item.before is not None]
     pairs: dict[str, Pair] = {}
     proofs: dict[str, Proof] = {}
     for item in asked:
@@ -141,16 +164,12 @@ def _proven(
             reason = "what the recorded definition refers to is not declared any more"
             proofs[address] = Proof(verdict="unproven", spark="", reason=reason)
     proofs |= _proofs(tuple(pairs.values()), control, asked)
-    answered = [item for item in asked if item.request.address in proofs]
-    refuted = [item for item in answered if not is_proven(item.payload.proof, proofs[item.request.address])]
     return Analysis(
-        diagnostics=tuple(_not_proven(item, proofs[item.request.address]) for item in refuted),
         proofs={
             item.request.address: _stored(item.payload.pair, proofs[item.request.address])
-            for item in answered
-        },
-        refuted=frozenset(item.request.address for item in refuted),
-        blocks=any(not is_proven(item.start_needs, proofs[item.request.address]) for item in refuted),
+            for item in asked
+            if item.request.address in proofs
+        }
     )
 
 

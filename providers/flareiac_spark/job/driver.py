@@ -20,7 +20,7 @@ from flareiac.sdk.actions import (
     Settleable,
     Update,
 )
-from flareiac.sdk.capabilities import Preflight
+from flareiac.sdk.capabilities import Preflight, Proofs
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import ApplyRequest, ChangeRequest, ReadRequest
 from flareiac.sdk.results import Applied, NotApplied, Observation, Outcome, Recorded, StageDone, Unreadable
@@ -39,7 +39,8 @@ from flareiac_spark.job.inspect import inspect_job
 from flareiac_spark.job.log_text import log_text
 from flareiac_spark.job.payload import JobPayload
 from flareiac_spark.job.perform import perform
-from flareiac_spark.job.preflight import preflight
+from flareiac_spark.job.preflight import preflight, prove
+from flareiac_spark.job.prove_here import prove_here
 from flareiac_spark.job.put_back import put_back
 from flareiac_spark.job.reach import ReachReader
 from flareiac_spark.job.read import Readers, read_job
@@ -72,6 +73,10 @@ class JobDriver:
         for granted.
         """
         return preflight(requests, self._running)
+
+    def prove(self, requests: Sequence[ChangeRequest], *, locally: bool) -> Proofs:
+        """See ``flareiac.sdk.capabilities.Proving``."""
+        return prove_here(requests, self._applications.project) if locally else prove(requests, self._running)
 
     def perform(self, request: ApplyRequest[PerformStage]) -> StageDone:
         """See ``flareiac.sdk.capabilities.Staged``."""

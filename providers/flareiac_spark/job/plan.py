@@ -45,11 +45,13 @@ from flareiac_spark.change.proofs import (
     NO_PROOF,
     Needed,
     is_accepted_unproven,
+    is_provable,
     needed_proof,
     pair_digest,
     start_needs,
     unproven_change,
 )
+from flareiac_spark.change.query_text import same_texts
 from flareiac_spark.change.recorded_definition import QUERY, recorded_definition, reworded_definition
 from flareiac_spark.change.restart_reasons import restart_reason
 from flareiac_spark.column_types import table_columns
@@ -249,6 +251,7 @@ def _payload_of_new(request: PlanRequest, desired: JobDefinition, facts: JobFact
         analyse=True,
         nonce=facts.nonce + 1 if facts.digest is not None else 0,
         proof=needed,
+        pair=pair_digest(before, desired) if before is not None and needed != NO_PROOF else "",
         before=before.attributes if before is not None and needed != NO_PROOF else None,
     )
 
@@ -509,6 +512,7 @@ def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefiniti
     needed = NO_PROOF if fresh else needed_proof(request.address, recorded, desired, facts, found)
     if needed == KEEPS_STATE and is_accepted_unproven(request.address, recorded, desired):
         found, needed = [*found, unproven_change(recorded, desired)], NO_PROOF
+    pair = "" if fresh or same_texts(recorded, desired) else pair_digest(recorded, desired)
     healable = running(request, recorded, desired, facts)
     starts = _starts_again(request, recorded, found, healable)
     blockers = _blockers(request, desired, recorded, found, facts, starts=starts)
@@ -569,13 +573,14 @@ def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefiniti
         ),
         unknown=() if blockers else _unknown(request, desired, facts),
         unproven="SQL" if analyse else "",
+        provable=bool(pair) and is_provable(found, recorded, desired, facts, len(blockers)),
         payload=JobPayload(
             analyse=analyse,
             live=stays and all(step.effect in _WHILE_IT_RUNS for step in steps),
             text_only=rewords and stays and all(step.effect in _OF_THE_TEXT for step in steps),
             nonce=facts.nonce + (facts.phase == "failed" or _disturbed(request)),
             proof=needed,
-            pair=pair_digest(recorded, desired) if needed != NO_PROOF else "",
+            pair=pair,
             start_needs=start_needs(recorded, facts) if needed == IS_EQUAL else NO_PROOF,
         ).data,
     )

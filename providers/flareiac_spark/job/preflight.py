@@ -4,10 +4,11 @@ import time
 from collections.abc import Sequence
 from typing import Final
 
+from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity
 from flareiac.kernel.kill_points import reach
 from flareiac.kernel.records import encode
-from flareiac.sdk.capabilities import Preflight
+from flareiac.sdk.capabilities import Preflight, Proofs
 from flareiac.sdk.requests import ChangeRequest
 from flareiac_spark.application import Liveness, liveness
 from flareiac_spark.definition.job_definition import JobDefinition
@@ -18,7 +19,7 @@ from flareiac_spark.generation.checkpoint_state import read_state
 from flareiac_spark.generation.decide import decide
 from flareiac_spark.generation.switch import begins_generation, switch_of
 from flareiac_spark.job import written_schemas
-from flareiac_spark.job.analyse import TIMEOUT, Analysis, analyse
+from flareiac_spark.job.analyse import TIMEOUT, Analysis, analyse, refutation
 from flareiac_spark.job.payload import JobPayload
 from flareiac_spark.job.running import RunningJobs, changed_job
 
@@ -41,16 +42,39 @@ def preflight(requests: Sequence[ChangeRequest], running: RunningJobs) -> Prefli
         return Preflight(diagnostics=tuple(refused))
     found = _analysed(requests, running)
     running.applications.proofs.update(found.proofs)
-    recorded = {request.address: request.action.recorded for request in requests}
+    refuted = refutation(requests, found.proofs)
     return Preflight(
-        diagnostics=found.diagnostics,
+        diagnostics=(*found.diagnostics, *refuted.diagnostics),
         refuted={
-            address: encode(with_proof(recorded_identity(before), found.proofs[address]))
-            for address in found.refuted
-            if (before := recorded[address]) is not None
+            address: identity
+            for address, identity in _identities(requests, found).items()
+            if address in refuted.addresses
         },
-        blocks=found.blocks,
+        blocks=refuted.blocks,
     )
+
+
+def prove(requests: Sequence[ChangeRequest], running: RunningJobs) -> Proofs:
+    """What Spark says of changed definitions; nothing comes of it. Raises ``Failure``."""
+    asked = [item for item in requests if JobPayload.of(item.action.payload).analyse]
+    for request in asked:
+        running.applications.announce(_engine(request), request.references)
+    found = _analysed(asked, running, comes_of_it=False) if asked else Analysis()
+    wrong = {item.address for item in found.diagnostics}
+    return Proofs(
+        diagnostics=found.diagnostics,
+        learned=_identities(asked, found),
+        checked=frozenset(item.address for item in asked if item.address not in wrong),
+    )
+
+
+def _identities(requests: Sequence[ChangeRequest], found: Analysis) -> dict[str, Attributes]:
+    """Of the recorded jobs of which Spark said something."""
+    return {
+        request.address: encode(with_proof(recorded_identity(recorded), found.proofs[request.address]))
+        for request in requests
+        if request.address in found.proofs and (recorded := request.action.recorded) is not None
+    }
 
 
 def refusals(request: ChangeRequest, applications: Applications) -> tuple[Diagnostic, ...]:
@@ -64,7 +88,9 @@ def refusals(request: ChangeRequest, applications: Applications) -> tuple[Diagno
         return failure.diagnostics
 
 
-def _analysed(requests: Sequence[ChangeRequest], running: RunningJobs) -> Analysis:
+def _analysed(
+    requests: Sequence[ChangeRequest], running: RunningJobs, *, comes_of_it: bool = True
+) -> Analysis:
     """Asks Spark. An application that is started for the question resumes its jobs, but not those that
     are about to change: what they were may be what ended it. They are let go again where nothing comes of
     the apply, and by themselves where this process dies.
@@ -77,7 +103,7 @@ def _analysed(requests: Sequence[ChangeRequest], running: RunningJobs) -> Analys
     try:
         found = analyse(requests, running.applications)
         refused = any(item.severity is Severity.ERROR for item in found.diagnostics)
-        goes_on = not refused and not any(request.cancel.is_set() for request in requests)
+        goes_on = comes_of_it and not refused and not any(request.cancel.is_set() for request in requests)
     finally:
         if not goes_on:
             for engine, job in held:

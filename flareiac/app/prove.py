@@ -1,0 +1,153 @@
+"""Asks the drivers that can for what a plan alone cannot know: whether a text means the same, and whether
+what runs it understands it. Changes no resource.
+"""
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field, replace
+
+from flareiac.app.plan import PlanReport, PlanRequest, Refresh, plan, plan_again
+from flareiac.app.source_spans import with_span
+from flareiac.app.workspace import Workspace
+from flareiac.applying.requests import references_of
+from flareiac.kernel.data import is_known
+from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Failure
+from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.model.journal import Recovered
+from flareiac.model.plan import Plan, PlannedResource
+from flareiac.model.snapshot import Snapshot
+from flareiac.sdk.actions import Create, Update
+from flareiac.sdk.capabilities import Proofs, Proving
+from flareiac.sdk.changes import Action
+from flareiac.sdk.requests import ApplyRequest, ChangeRequest
+from flareiac.state.read import Loaded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """How drivers are asked. ``locally``: see ``Proving``; ``progress`` takes what holds up the answer."""
+
+    locally: bool
+    progress: Callable[[str], None]
+    cancel: threading.Event
+
+
+def prove_plan(workspace: Workspace, request: PlanRequest, planned: PlanReport, asking: Asking) -> PlanReport:
+    """The plan with what was proven in it, and the errors in what it would run. The state is not touched."""
+    if planned.plan is None or planned.plan.errored or planned.inputs is None:
+        return planned
+    proofs = ask(workspace, planned.plan, planned.inputs.snapshot, asking)
+    found = plan_again(workspace, request, planned, with_learned(planned.inputs.snapshot, proofs))
+    assert found.plan is not None, "it was a whole plan before"
+    diagnostics = Diagnostics()
+    diagnostics.extend((*found.diagnostics, *_placed(planned, proofs)))
+    resources = tuple(
+        replace(item, proposal=replace(item.proposal, unproven=""))
+        if item.address in proofs.checked
+        else item
+        for item in found.plan.resources
+    )
+    made = replace(found.plan, resources=resources, diagnostics=tuple(diagnostics))
+    return replace(found, plan=made, diagnostics=diagnostics, refused=bool(proofs.diagnostics))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Understood:
+    """What was proven of declared resources on this machine. ``checked``: how many of a type have nothing
+    wrong in what was looked at, as in ``("job", "SQL")``; ``unknown``: those of which too little is declared.
+    """
+
+    diagnostics: tuple[Diagnostic, ...]
+    checked: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    unknown: tuple[str, ...] = ()
+
+
+def prove_declared(workspace: Workspace, asking: Asking) -> Understood:
+    """As if nothing were there yet: the state is not read, and no system is asked."""
+    nothing = Loaded(recovered=Recovered(snapshot=Snapshot(lineage="")), revision=None)
+    planned = plan(workspace, PlanRequest(refresh=Refresh.NONE), loaded=nothing)
+    if planned.plan is None or planned.plan.errored:
+        return Understood(diagnostics=tuple(planned.diagnostics))
+    proofs = ask(workspace, planned.plan, nothing.snapshot, asking)
+    wanted = [item for item in planned.plan.resources if item.proposal.unproven]
+    wrong = {item.address for item in proofs.diagnostics}
+    return Understood(
+        diagnostics=tuple(_placed(planned, proofs)),
+        checked=Counter(
+            (item.type, item.proposal.unproven) for item in wanted if item.address in proofs.checked
+        ),
+        unknown=tuple(item.address for item in wanted if item.address not in proofs.checked | wrong),
+    )
+
+
+def _placed(planned: PlanReport, proofs: Proofs) -> list[Diagnostic]:
+    """With the lines of the files that they are about."""
+    if planned.configuration is None:
+        return list(proofs.diagnostics)
+    return [with_span(item, planned.configuration.desired) for item in proofs.diagnostics]
+
+
+def ask(
+    workspace: Workspace,
+    asked_of: Plan,
+    snapshot: Snapshot,
+    asking: Asking,
+    *,
+    only: Sequence[str] | None = None,
+) -> Proofs:
+    """What the drivers say of the planned changes. ``only``: of these addresses alone."""
+    by_driver: dict[tuple[str, str], list[ChangeRequest]] = {}
+    for item in asked_of.resources:
+        if only is None or item.address in only:
+            asked = _request(asked_of, item, snapshot, asking)
+            if asked is not None:
+                by_driver.setdefault((item.provider, item.type), []).append(asked)
+    found: list[Proofs] = []
+    for (provider, kind), requests in by_driver.items():
+        driver = workspace.driver(provider, kind)
+        if isinstance(driver, Proving):
+            try:
+                found.append(driver.prove(requests, locally=asking.locally))
+            except Failure as failure:
+                found.append(Proofs(diagnostics=failure.diagnostics))
+    return Proofs(
+        diagnostics=tuple(item for each in found for item in each.diagnostics),
+        learned={address: identity for each in found for address, identity in each.learned.items()},
+        checked=frozenset().union(*(each.checked for each in found)),
+    )
+
+
+def with_learned(snapshot: Snapshot, proofs: Proofs) -> Snapshot:
+    """The state that holds what was learned of its resources."""
+    resources = dict(snapshot.resources)
+    for address, identity in proofs.learned.items():
+        if address in resources:
+            resources[address] = replace(resources[address], identity=identity)
+    return replace(snapshot, resources=resources)
+
+
+def provable(made: Plan) -> tuple[str, ...]:
+    """What is blocked for want of a proof alone."""
+    return tuple(item.address for item in made.resources if item.proposal.provable)
+
+
+def _request(made: Plan, item: PlannedResource, snapshot: Snapshot, asking: Asking) -> ChangeRequest | None:
+    planned, payload = item.proposal.planned, item.proposal.payload
+    record = snapshot.resources.get(item.address)
+    recorded = record.recorded() if record is not None else None
+    if planned is None or not is_known(planned) or item.action not in (Action.CREATE, Action.UPDATE):
+        return None
+    action = (
+        Update(planned=planned, recorded=recorded, payload=payload)
+        if recorded is not None
+        else Create(planned=planned, payload=payload)
+    )
+    return ApplyRequest(
+        key=f"prove/{made.lineage}/{item.address}",
+        address=item.address,
+        action=action,
+        references=references_of(made, item, snapshot.identity),
+        cancel=asking.cancel,
+        progress=asking.progress,
+    )
