@@ -35,6 +35,7 @@ from flareiac.kernel.types import RefType
 from flareiac.lang.decode import DecodedBody, decode_body
 from flareiac.lang.evaluate import evaluate
 from flareiac.lang.functions import functions
+from flareiac.lang.inner_span import inner_span
 from flareiac.lang.parse import parse_file
 from flareiac.lang.references import Traversal
 from flareiac.lang.references import references as traversals_of
@@ -752,7 +753,8 @@ def _resolve(
         canonical = canonical | there.attributes if there is not None else canonical
     for item in found:
         place = _nearest(spans, item.attribute) or (block.header_span if block else None)
-        diagnostics.add(item.at(subject=place, address=text))
+        inner = _inner(block.origin.source, item, spans, attributes) if block else None
+        diagnostics.add(item.at(subject=inner or place, address=text))
     meant = references(canonical)
     direct = dict.fromkeys([*meant, *written, *_whole_blocks(evaluation, needed, meant)])
     direct.pop(text, None)
@@ -803,6 +805,19 @@ def _nearest(spans: Mapping[Path, Span], path: Path) -> Span | None:
             return spans[path]
         path = path[:-1]
     return None
+
+
+def _inner(
+    source: Source, item: Diagnostic, spans: Mapping[Path, Span], attributes: Attributes
+) -> Span | None:
+    """The place of a part of an attribute's text."""
+    outer = spans.get(item.attribute)
+    value: Data = attributes
+    if item.within is None or outer is None:
+        return None
+    for step in item.attribute:
+        value = value[step] if isinstance(value, dict) else None
+    return inner_span(source, outer, value, *item.within) if isinstance(value, str) else None
 
 
 def _whole_blocks(evaluation: _Evaluation, needed: Sequence[str], named: Iterable[str]) -> list[str]:

@@ -39,7 +39,8 @@ class Diagnostic:
     ``detail`` names what is wrong and says why and what to do; ``subject`` is what is wrong inside
     ``context`` (shown around it); ``values`` are the texts of the references involved, never sensitive ones.
     ``cancelled``: not wrong, but left unconfirmed because the user cancelled. ``hide_source``: the lines of
-    the place hold a secret and are not shown.
+    the place hold a secret and are not shown. ``within``: the character offsets of what is wrong in the text
+    that the attribute has.
     """
 
     code: str
@@ -54,6 +55,7 @@ class Diagnostic:
     values: tuple[tuple[str, str], ...] = field(default=(), metadata=UNSTORED)
     cancelled: bool = field(default=False, metadata=UNSTORED)
     hide_source: bool = field(default=False, metadata=UNSTORED)
+    within: tuple[int, int] | None = field(default=None, metadata=UNSTORED)
 
     @property
     def line(self) -> str:
@@ -78,6 +80,7 @@ class Place(TypedDict, total=False):
     values: tuple[tuple[str, str], ...]
     cancelled: bool
     hide_source: bool
+    within: tuple[int, int] | None
 
 
 def error(code: Code, detail: str = "", /, **place: Unpack[Place]) -> Diagnostic:

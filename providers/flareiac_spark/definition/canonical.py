@@ -39,14 +39,16 @@ from flareiac_spark.definition.job_definition import (
 )
 from flareiac_spark.definition.outputs import OutputSources, outputs_of
 from flareiac_spark.definition.queries import folder_of
+from flareiac_spark.definition.static_columns import check_columns
 from flareiac_spark.definition.tombstones import tombstone_outputs
 from flareiac_spark.engine.canonical import checked_conf
 from flareiac_spark.places import folder_of_pattern
 from flareiac_spark.sources.bad_records import FIELDS, output_name
 from flareiac_spark.sources.doubtful_options import doubtful_in_batch
 from flareiac_spark.sources.file_formats import VALUE, recorded_folder
-from flareiac_spark.sources.source import TableRead, UnknownSource
-from flareiac_spark.sql.relations import columns_given, columns_read, stars_over
+from flareiac_spark.sources.source import UnknownSource
+from flareiac_spark.sql.relations import columns_read, stars_over
+from flareiac_spark.sql.static_reading import columns_given
 from flareiac_spark.stream.canonical import columns_of, watermark_of
 from flareiac_spark.stream.stream_definition import StreamDefinition
 
@@ -102,22 +104,10 @@ def canonical(
     )
     validation.check_mode(mode, diagnostics)
     validation.check(job, diagnostics)
-    columns = {name: _certain_columns(item, references) for name, item in inputs.items()}
-    validation.check_columns(job, columns, diagnostics)
+    check_columns(job, references, diagnostics)
     check_change_order(job, sources.columns, diagnostics)
     foreign_tables.warn_of_expiry(decoded.name, job, project, diagnostics)
     return job.attributes
-
-
-def _certain_columns(item: Input, references: References) -> list[str] | None:
-    """The columns of an input, None where they are not known, or are those of a table of this project: what a
-    column that leaves it means for its readers is reported with the table's change, in the plan.
-    """
-    table = item.source.table_read if isinstance(item, StreamInput) else item
-    known = references.get(table.table.address) if isinstance(table, TableRead | TableInput) else None
-    if known is not None and known.type == "table":
-        return None
-    return [column.name for column in input_columns(item, references)] or None
 
 
 def sources(attributes: Attributes, project: Project) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from flareiac.sdk.references import References
 from flareiac_spark.definition.input_columns import input_columns
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.sql.column_usage import columns_named
-from flareiac_spark.sql.relations import columns_given
+from flareiac_spark.sql.static_reading import columns_given
 
 
 def columns_by_relation(job: JobDefinition, references: References) -> dict[str, tuple[str, ...] | None]:

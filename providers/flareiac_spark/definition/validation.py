@@ -1,7 +1,7 @@
 """Errors of a job that show without asking any system. One function for each rule; Spark judges the rest."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Final
 
 from flareiac.kernel.codes import Code
@@ -11,9 +11,8 @@ from flareiac.sdk.validators import parse_duration
 from flareiac_spark import codes
 from flareiac_spark.control.step_graph import StepGraph
 from flareiac_spark.definition.job_definition import JobDefinition, KafkaOutput, TableOutput, Trigger
-from flareiac_spark.sql.relations import columns_given, relations
+from flareiac_spark.sql.relations import relations
 from flareiac_spark.sql.state import Stateful, StatefulStep, stateful_steps
-from flareiac_spark.sql.unknown_columns import unknown_columns
 
 _RANDOM: Final = re.compile(
     r"\b(rand|randn|random|randstr|uniform|uuid|shuffle|monotonically_increasing_id|spark_partition_id)\s*\(",
@@ -188,26 +187,6 @@ def _unknown(relation: str, step: str, known: list[str], everything: list[str]) 
             "move it up."
         )
     return f"{what} It can read {', '.join(known)}.{did_you_mean(relation, known)}"
-
-
-def check_columns(
-    job: JobDefinition, inputs: Mapping[str, Sequence[str] | None], diagnostics: Diagnostics
-) -> None:
-    """Names in the SQL of steps that certainly are no columns. ``inputs``: the columns of each input, None
-    where they are not known.
-    """
-    known = {name.lower(): columns for name, columns in inputs.items()}
-    for name, step in job.steps.items():
-        for item in unknown_columns(step.sql, known) if step.sql else ():
-            why = (
-                f"There are {', '.join(item.among)}.{did_you_mean(item.name.rpartition('.')[2], item.among)}"
-            )
-            diagnostics.error(
-                codes.COLUMN_UNKNOWN,
-                f'There is no column "{item.name}" in what the step {name} reads. {why}',
-                attribute=("step", name, "sql"),
-            )
-        known[name.lower()] = columns_given(step.sql, known) if step.sql else None
 
 
 def _modes_fit(job: JobDefinition, diagnostics: Diagnostics) -> None:

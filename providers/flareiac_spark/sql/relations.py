@@ -1,4 +1,4 @@
-"""The relations and columns that a query reads, and the columns that it gives."""
+"""The relations and columns that a query reads."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sql.parse import parsed
-from flareiac_spark.sql.tree import COLUMNS_OR_FUNCTIONS, column_or_function, cte_names, sources_of
+from flareiac_spark.sql.tree import COLUMNS_OR_FUNCTIONS, column_or_function, cte_names
 
 
 def relations(sql: str) -> tuple[str, ...] | None:
@@ -108,69 +108,6 @@ def _stars_over(tree: exp.Expr, relation: str) -> bool:
     return tree.find(exp.Select) is None or any(
         join.args.get("method") == "NATURAL" for join in tree.find_all(exp.Join)
     )
-
-
-def columns_given(sql: str, inputs: Mapping[str, Sequence[str] | None]) -> tuple[str, ...] | None:
-    """The names of the columns that a query gives, ``inputs`` being those of the relations it may read; None
-    where that cannot be determined.
-    """
-    tree = parsed(sql)
-    if not isinstance(tree, exp.Select):
-        return None
-    found: list[str] = []
-    for item in tree.expressions:
-        columns = _given_by(item, tree, inputs)
-        if columns is None:
-            return None
-        found.extend(columns)
-    return tuple(found)
-
-
-def _given_by(
-    item: exp.Expr, select: exp.Select, inputs: Mapping[str, Sequence[str] | None]
-) -> Sequence[str] | None:
-    match item:
-        case exp.Star():
-            return None if any(item.args.values()) else _columns_of_sources(select, None, inputs)
-        case exp.Column(this=exp.Star() as star):
-            return None if any(star.args.values()) else _columns_of_sources(select, item.table, inputs)
-        case exp.Alias() | exp.Column():
-            return [item.alias_or_name] if item.alias_or_name else None
-        case _:
-            return None
-
-
-def _columns_of_sources(
-    select: exp.Select, qualifier: str | None, inputs: Mapping[str, Sequence[str] | None]
-) -> Sequence[str] | None:
-    """What a star stands for: the columns of one source, or of all of them in order (unless a join merges
-    some).
-    """
-    if select.args.get("laterals") or (
-        qualifier is None and any(map(_merges, select.args.get("joins") or ()))
-    ):
-        return None
-    chosen = [
-        source
-        for source in sources_of(select)
-        if qualifier is None or source.alias_or_name.lower() == qualifier.lower()
-    ]
-    ctes = cte_names(select)
-    known = {name.lower(): columns for name, columns in inputs.items()}
-    found: list[str] = []
-    for source in chosen:
-        if not isinstance(source, exp.Table) or source.name.lower() in ctes:
-            return None
-        columns = known.get(name_of(source).lower())
-        if columns is None:
-            return None
-        found.extend(columns)
-    return found if chosen else None
-
-
-def _merges(join: exp.Join) -> bool:
-    """Whether two columns of its sides become one."""
-    return bool(join.args.get("using") or join.args.get("method"))
 
 
 def streams_in_order(

@@ -1,0 +1,200 @@
+"""What a job says of columns that shows without Spark: names in its SQL and in its attributes that are none,
+and types that no column takes. Pure; what is not certain is left to Spark.
+"""
+
+from collections.abc import Sequence
+
+from flareiac.kernel.codes import Code
+from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
+from flareiac.kernel.paths import Path
+from flareiac.sdk.references import References
+from flareiac_spark import codes
+from flareiac_spark.column_types import table_columns
+from flareiac_spark.definition.input_columns import input_columns
+from flareiac_spark.definition.job_definition import (
+    Input,
+    JobDefinition,
+    Merge,
+    StreamInput,
+    TableInput,
+    TableOutput,
+)
+from flareiac_spark.sources.source import TableRead
+from flareiac_spark.sql.certain_types import cannot_store
+from flareiac_spark.sql.parse import unread
+from flareiac_spark.sql.static_reading import (
+    Columns,
+    GivenColumn,
+    Mistake,
+    NotGrouped,
+    UnknownColumn,
+    UnknownField,
+    read,
+)
+
+
+def columns_of_inputs(job: JobDefinition, references: References) -> dict[str, Columns | None]:
+    """The columns of each input by its lower-case name, None where they are not known."""
+    return {name.lower(): _columns(item, references) for name, item in job.inputs.items()}
+
+
+def _columns(item: Input, references: References) -> Columns | None:
+    found = tuple(
+        GivenColumn(name=each.name, type=each.type or None) for each in input_columns(item, references)
+    )
+    return found or None
+
+
+def check_columns(job: JobDefinition, references: References, diagnostics: Diagnostics) -> None:
+    """Reports what is certainly wrong."""
+    known = columns_of_inputs(job, references)
+    unsure = {name.lower() for name, item in job.inputs.items() if _may_change(item, references)}
+    for name, step in job.steps.items():
+        if not step.sql:
+            known[name.lower()] = None
+            continue
+        _check_readable(name, job, diagnostics)
+        reading = read(step.sql, known, unsure)
+        for mistake in reading.mistakes:
+            code, why = _said(mistake, name)
+            at = mistake.start, mistake.end
+            within = None if at[0] is None or at[1] is None else (at[0], at[1])
+            diagnostics.error(code, why, attribute=("step", name, "sql"), within=within)
+        known[name.lower()] = reading.columns
+        _check_step(name, job, known[name.lower()], diagnostics)
+    for name, output in job.declared_outputs.items():
+        if isinstance(output, TableOutput):
+            _check_output(name, output, known.get(output.source.lower()), references, diagnostics)
+
+
+def _check_readable(name: str, job: JobDefinition, diagnostics: Diagnostics) -> None:
+    """SQL that is not read here is nothing of which anything is known."""
+    found = unread(job.steps[name].sql)
+    if found is None:
+        return
+    sql = job.steps[name].sql
+    at, within = ("step", name, "sql"), (found.start, found.end)
+    line, column = sql.count("\n", 0, found.start) + 1, found.start - sql.rfind("\n", 0, found.start)
+    place = f"line {line}, column {column} of the query"
+    if found.wrong and not _has_other_parser(job):
+        why = f"The SQL of step {name} is not valid at {place}. {found.wrong}"
+        diagnostics.error(codes.SQL_INVALID, why, attribute=at, within=within)
+        return
+    why = (
+        f"FlareIaC cannot parse the SQL of step {name}, at {place}. "
+        "If Spark cannot either, apply says so before it changes anything. Until then the columns, the types "
+        "and the state of this step are not known, and what depends on them is not checked."
+    )
+    diagnostics.warning(codes.SQL_NOT_READ, why, attribute=at, within=within)
+
+
+def _has_other_parser(job: JobDefinition) -> bool:
+    """Whether settings may give Spark another grammar."""
+    settings = {**(job.application.conf if job.application is not None else {}), **job.conf}
+    return "spark.sql.extensions" in settings
+
+
+def _may_change(item: Input, references: References) -> bool:
+    """Whether it reads a table of this project: what a column that leaves it means for its readers is
+    reported with the table's change, in the plan.
+    """
+    table = item.source.table_read if isinstance(item, StreamInput) else item
+    known = references.get(table.table.address) if isinstance(table, TableRead | TableInput) else None
+    return known is not None and known.type == "table"
+
+
+def _said(mistake: Mistake, step: str) -> tuple[Code, str]:
+    match mistake:
+        case UnknownColumn(name=name, among=among):
+            guess = did_you_mean(name.rpartition(".")[2], among)
+            return codes.COLUMN_UNKNOWN, (
+                f'There is no column "{name}" in what the step {step} reads. There are {", ".join(among)}.'
+                f"{guess}"
+            )
+        case UnknownField(name=name, of=of, type=kind, among=among):
+            has = f"Its fields are {', '.join(among)}." if among else "A value of this type has no fields."
+            return codes.FIELD_UNKNOWN, (
+                f'There is no field "{name}" in {of}, which the step {step} reads as {kind}. {has}'
+                f"{did_you_mean(name, among)}"
+            )
+        case NotGrouped(name=name):
+            return codes.COLUMN_NOT_GROUPED, (
+                f"The step {step} selects {name} beside an aggregate, and does not group by it. Add {name} "
+                f"to GROUP BY, or take one of its values, as in any_value({name})."
+            )
+        case _:
+            raise AssertionError(mistake)
+
+
+def _check_step(name: str, job: JobDefinition, given: Columns | None, diagnostics: Diagnostics) -> None:
+    step = job.steps[name]
+    if step.dedup is not None:
+        at = ("step", name, "dedup")
+        _named(f"The step {name} removes duplicates by", step.dedup.keys, given, at, diagnostics)
+    if step.watermark is not None:
+        at = ("step", name, "watermark")
+        _named(f"The step {name} has a watermark on", [step.watermark.column], given, at, diagnostics)
+
+
+def _check_output(
+    name: str, output: TableOutput, given: Columns | None, references: References, diagnostics: Diagnostics
+) -> None:
+    if given is None:
+        return
+    table = table_columns(output.table, references)
+    if output.merge is not None and output.mode == "merge":
+        _check_merge(name, output.merge, given, diagnostics)
+        taken = {column.name.lower() for column in table}
+        for key in output.merge.on:
+            if table and key.lower() in _names(given) and key.lower() not in taken:
+                among = [column.name for column in table]
+                diagnostics.error(
+                    codes.OUTPUT_COLUMN_UNKNOWN,
+                    f"Output {name} merges by {key}, which {output.table} does not have. It has "
+                    f"{', '.join(among)}.{did_you_mean(key, among)}",
+                    attribute=("output", name, "merge", "on"),
+                )
+    types = {column.name.lower(): column.type for column in table}
+    for column in given:
+        wanted = types.get(column.name.lower())
+        if wanted is not None and _is_once(column.name, given) and cannot_store(column.type, wanted):
+            diagnostics.error(
+                codes.OUTPUT_TYPE_UNFIT,
+                f"{output.source} gives {column.name} as {column.type}, and {output.table} has it as "
+                f"{wanted}. Spark does not store one as the other: convert it in a step, or give the column "
+                "another type.",
+                attribute=("output", name, "table"),
+            )
+
+
+def _check_merge(name: str, merge: Merge, given: Columns, diagnostics: Diagnostics) -> None:
+    at = ("output", name, "merge")
+    _named(f"Output {name} merges by", merge.on, given, (*at, "on"), diagnostics)
+    if merge.latest_by is not None:
+        what = f"Output {name} takes the latest row by"
+        _named(what, [merge.latest_by], given, (*at, "latest_by"), diagnostics)
+
+
+def _named(
+    what: str, names: Sequence[object], given: Columns | None, at: Path, diagnostics: Diagnostics
+) -> None:
+    """Reports names that are no columns of a query."""
+    if given is None:
+        return
+    among = [column.name for column in given]
+    for name in names:
+        if isinstance(name, str) and name.lower() not in _names(given):
+            diagnostics.error(
+                codes.OUTPUT_COLUMN_UNKNOWN,
+                f"{what} {name}, which the query does not give. It gives {', '.join(among)}."
+                f"{did_you_mean(name, among)}",
+                attribute=at,
+            )
+
+
+def _names(given: Columns) -> set[str]:
+    return {column.name.lower() for column in given}
+
+
+def _is_once(name: str, given: Columns) -> bool:
+    return [column.name.lower() for column in given].count(name.lower()) == 1
