@@ -120,10 +120,11 @@ def test_a_plan_is_stale_only_in_another_world(path: Path, tmp_path: Path) -> No
 @pytest.mark.parametrize("path", _RECORDED, ids=lambda path: path.stem)
 def test_a_planner_that_is_not_asked_would_have_had_nothing_to_say(path: Path, tmp_path: Path) -> None:
     """A plan in which each resource is planned is the same, and says the same."""
-    case, diagnostics, all_asked = read_case(path), Diagnostics(), Diagnostics()
-    desired = configuration(case.main, tmp_path, diagnostics, case.data_blocks())
-    if diagnostics.has_errors:
+    case, loading = read_case(path), Diagnostics()
+    desired = configuration(case.main, tmp_path, loading, case.data_blocks())
+    if loading.has_errors:
         return
+    diagnostics, all_asked = Diagnostics(), Diagnostics()
     inputs, options = planning_inputs(case, tmp_path, desired), case.options.planning()
     never = {
         name: dataclasses.replace(kind, is_settled=lambda _unchanged: False)

@@ -40,6 +40,7 @@ from flareiac_spark.definition.job_definition import (
 from flareiac_spark.definition.outputs import OutputSources, outputs_of
 from flareiac_spark.definition.queries import folder_of
 from flareiac_spark.definition.static_columns import check_columns
+from flareiac_spark.definition.stream_limits import check_stream_limits
 from flareiac_spark.definition.tombstones import tombstone_outputs
 from flareiac_spark.engine.canonical import checked_conf
 from flareiac_spark.places import folder_of_pattern
@@ -105,6 +106,7 @@ def canonical(
     validation.check_mode(mode, diagnostics)
     validation.check(job, diagnostics)
     check_columns(job, references, diagnostics)
+    check_stream_limits(job, diagnostics)
     check_change_order(job, sources.columns, diagnostics)
     foreign_tables.warn_of_expiry(decoded.name, job, project, diagnostics)
     return job.attributes

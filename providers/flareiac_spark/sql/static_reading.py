@@ -18,7 +18,7 @@ from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sql.certain_types import element_type, field_names, is_list, is_plain, struct_fields
 from flareiac_spark.sql.parse import parsed, written_offset
 from flareiac_spark.sql.relations import name_of
-from flareiac_spark.sql.tree import is_star, sources_of
+from flareiac_spark.sql.tree import clause, is_star, joins_of, place_of, sources_of
 
 _SPARKS_OWN: Final = re.compile(
     r"_.*|current_.*|local.*|session_user|.*user|now|all|default|grouping.*|spark_grouping_id"
@@ -168,7 +168,7 @@ class _Reader:
                 return self._select(node, known)
             case exp.SetOperation():
                 left, right = self.query(node.left, known), self.query(node.right, known)
-                if left is None or right is None or node.args.get("by_name") or len(left) != len(right):
+                if left is None or right is None or clause(node, "by_name") or len(left) != len(right):
                     return None
                 return tuple(
                     GivenColumn(name=one.name, type=one.type if one.type == other.type else None)
@@ -180,13 +180,13 @@ class _Reader:
                 return None
 
     def _with_ctes(self, node: exp.Expr, known: Mapping[str, Columns | None]) -> Mapping[str, Columns | None]:
-        ctes = node.args.get("with_")
+        ctes = clause(node, "with_")
         if ctes is None:
             return known
         found = dict(known)
         for cte in ctes.expressions:
             name = cte.alias.lower()
-            if ctes.args.get("recursive"):
+            if clause(ctes, "recursive"):
                 found[name] = None
             found[name] = _renamed(self.query(cte.this, found), cte)
         return found
@@ -232,18 +232,18 @@ class _Reader:
             columns = self._source(source, known)
             if not name and isinstance(source, exp.Subquery):
                 name = f"({number})"
-            if not name or name in found or source.args.get("joins") or source.args.get("laterals"):
+            if not name or name in found or clause(source, "joins") or clause(source, "laterals"):
                 return None
             found[name] = columns
-        for number, lateral in enumerate(select.args.get("laterals") or ()):
+        for number, lateral in enumerate(clause(select, "laterals") or ()):
             found[lateral.alias_or_name.lower() or f"(lateral {number})"] = None
         return found
 
     def _source(self, source: exp.Expr, known: Mapping[str, Columns | None]) -> Columns | None:
         match source:
-            case exp.Table(this=exp.Identifier()) if not source.args.get("pivots"):
+            case exp.Table(this=exp.Identifier()) if not clause(source, "pivots"):
                 return _renamed(known.get(name_of(source).lower()), source)
-            case exp.Subquery() if not source.args.get("pivots"):
+            case exp.Subquery() if not clause(source, "pivots"):
                 return self.query(source, known)
             case _:
                 return None
@@ -320,10 +320,10 @@ class _Reader:
         return None, UnknownField(name=part.name, of=of, type=kind, among=among, start=start, end=end)
 
     def _place(self, part: exp.Expr) -> tuple[int | None, int | None]:
-        start, end = part.meta.get("start"), part.meta.get("end")
-        if not isinstance(start, int) or not isinstance(end, int):
+        place = place_of(part)
+        if place is None:
             return None, None
-        return written_offset(self._sql, start), written_offset(self._sql, end) + 1
+        return written_offset(self._sql, place[0]), written_offset(self._sql, place[1] - 1) + 1
 
     def _given(self, scope: _Scope) -> Columns | None:
         found: list[GivenColumn] = []
@@ -376,7 +376,7 @@ class _Reader:
     def _check_grouping(self, scope: _Scope) -> None:
         """Columns beside aggregates that the query does not group by."""
         select = scope.select
-        group = select.args.get("group")
+        group = clause(select, "group")
         if group is None:
             if not any(_own_aggregates(item, select) for item in select.expressions):
                 return
@@ -418,7 +418,7 @@ def _own_type(expr: exp.Expr) -> str | None:
     """The type of an expression, whatever the types inside it are."""
     match expr:
         case exp.Cast():
-            return _named_type(expr.args["to"].sql(dialect="spark").lower())
+            return _named_type(clause(expr, "to").sql(dialect="spark").lower())
         case exp.Literal():
             return "string" if expr.is_string else "int" if expr.name.isdecimal() else "double"
         case exp.Boolean() | exp.Predicate() | exp.Not() | exp.And() | exp.Or():
@@ -447,23 +447,23 @@ def _starred(item: exp.Expr, scope: _Scope) -> Sequence[GivenColumn] | None:
     select, qualifier = scope.select, item.table.lower() if isinstance(item, exp.Column) else ""
     if isinstance(item, exp.Column) and len(item.parts) > 2:
         return None
-    joins = select.args.get("joins") or ()
+    joins = joins_of(select)
     merging = [join for join in joins if _merges(join)]
-    if select.args.get("laterals") or (merging and not qualifier):
+    if clause(select, "laterals") or (merging and not qualifier):
         return None
     if qualifier:
         given = scope.sources.get(qualifier)
     else:
         given = None if scope.everything is None or any(map(_hides, joins)) else scope.everything
-    if given is None or len(merging) > 1 or any(join.args.get("method") or join.side for join in merging):
+    if given is None or len(merging) > 1 or any(clause(join, "method") or join.side for join in merging):
         return None
     # Spark gives the columns of USING first
-    first = [each.name.lower() for join in merging for each in join.args["using"]]
+    first = [each.name.lower() for join in merging for each in clause(join, "using")]
     given = (
         *(column for name in first for column in given if column.name.lower() == name),
         *(column for column in given if column.name.lower() not in first),
     )
-    dropped = star.args.get("except_") or ()
+    dropped = clause(star, "except_") or ()
     names = {column.name.lower() for column in dropped}
     if any(isinstance(column, exp.Dot) or getattr(column, "table", "") for column in dropped):
         return None
@@ -472,7 +472,7 @@ def _starred(item: exp.Expr, scope: _Scope) -> Sequence[GivenColumn] | None:
 
 def _merges(join: exp.Join) -> bool:
     """Whether two columns of its sides become one."""
-    return bool(join.args.get("using") or join.args.get("method"))
+    return bool(clause(join, "using") or clause(join, "method"))
 
 
 def _hides(join: exp.Join) -> bool:
@@ -482,7 +482,7 @@ def _hides(join: exp.Join) -> bool:
 
 def _renamed(columns: Columns | None, source: exp.Expr) -> Columns | None:
     """With the names that an alias lists."""
-    alias = source.args.get("alias")
+    alias = clause(source, "alias")
     names = [each.name for each in alias.columns] if isinstance(alias, exp.TableAlias) else []
     if not names or columns is None:
         return columns

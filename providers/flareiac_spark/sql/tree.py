@@ -1,7 +1,7 @@
 """What the readers of SQL ask of sqlglot's trees. Pure."""
 
 from collections.abc import Container
-from typing import Final, TypeGuard
+from typing import Any, Final, TypeGuard
 
 from sqlglot import exp
 
@@ -57,6 +57,22 @@ def sources_of(select: exp.Select) -> list[exp.Expr]:
     """What stands after FROM and JOIN, in order; nothing in a query without FROM."""
     first = select.args.get("from_")
     return [] if first is None else [first.this, *(join.this for join in select.args.get("joins") or ())]
+
+
+def joins_of(select: exp.Expr) -> list[exp.Join]:
+    """The joins of one SELECT, in order."""
+    return list(clause(select, "joins") or ())
+
+
+def clause(node: exp.Expr, name: str) -> Any:
+    """A part of a node by sqlglot's name of it; None where there is none."""
+    return node.args.get(name) or None
+
+
+def place_of(identifier: exp.Expr) -> tuple[int, int] | None:
+    """Where a name begins and ends in the text that was parsed; None where that is not known."""
+    start, end = (identifier.meta.get(name) for name in ("start", "end"))
+    return (start, end + 1) if isinstance(start, int) and isinstance(end, int) else None
 
 
 def cte_names(tree: exp.Expr) -> frozenset[str]:
