@@ -32,6 +32,8 @@ _UNITS: Final = re.compile(
 )
 """What functions of time take as words."""
 _WORD: Final = re.compile(r"\w+")
+_NAMED_AS: Final = re.compile(r"\bAS\s*(,|$|FROM\b)", re.IGNORECASE)
+"""A column that Spark calls ``AS``, and that sqlglot reads without a name."""
 _AGGREGATES: Final = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)
 """Those that certainly are aggregates, whatever their arguments are."""
 _CASTS: Final[Mapping[str, str]] = {
@@ -109,7 +111,7 @@ def read(sql: str, known: Mapping[str, Columns | None], unsure: Collection[str] 
     ``unsure``: those (in lower case) of which a name that they do not have is no mistake.
     """
     tree = parsed(sql)
-    if tree is None:
+    if tree is None or _NAMED_AS.search(sql):
         return Reading(columns=None, mistakes=())
     reader = _Reader(sql, frozenset(unsure))
     columns = reader.query(tree, {name.lower(): given for name, given in known.items()})

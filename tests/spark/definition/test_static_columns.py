@@ -82,6 +82,10 @@ def test_only_what_is_certain_is_named(sql: str, unknown: list[str]) -> None:
     assert [item.name for item in found if isinstance(item, UnknownColumn)] == unknown
 
 
+def test_a_column_may_be_called_as() -> None:
+    assert read_query("SELECT id, region AS , ts FROM orders", KNOWN).columns is None
+
+
 def test_no_query_that_spark_accepts_is_refused() -> None:
     """Every query of the judged pairs ran, on inputs with these columns."""
     asked = 0

@@ -141,7 +141,8 @@ def test_an_unknown_relation_gets_a_suggestion_inside_the_step(tmp_path: Path) -
 
 def test_sql_that_can_not_be_read_here_is_left_to_spark(tmp_path: Path) -> None:
     found = loaded((LAKE + STATELESS).replace("WHERE id > 0", "SOMETHING ? ODD"), tmp_path)
-    assert found.codes == []
+    (diagnostic,) = found.diagnostics
+    assert (diagnostic.code, diagnostic.severity) == ("FIK358", Severity.WARNING)
 
 
 def test_growing_state_is_a_warning(tmp_path: Path) -> None:
