@@ -44,6 +44,12 @@ _reached: Counter[str] = Counter()
 _lock = threading.Lock()
 
 
+def look_again() -> None:
+    """Takes the points that the environment has now: a forked process has another one than its parent."""
+    global _KILL, _FAIL
+    _KILL, _FAIL = _wanted("FLAREIAC_KILL_AT"), _wanted("FLAREIAC_FAIL_AT")
+
+
 def reach(name: str, of: str = "") -> None:
     """Says that execution is at this point, of an output or job if there are several."""
     if not _KILL and not _FAIL:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,14 +19,21 @@ _TIMEOUT: Final = 900.0
 _TOY: Final = Path(__file__).parent / "toy_dist"
 _NOT_IMPORTED: Final = {
     "FLAREIAC_FAIL_AT",
+    "FLAREIAC_KILL_AT",
     "FLAREIAC_WORKSPACE",
     "PYTEST_CURRENT_TEST",
     "SPARK_AUTH_SOCKET_TIMEOUT",
     "SPARK_BUFFER_SIZE",
 }
-"""Variables that no import reads: a driver's, pytest's, and those that a Spark of this process leaves."""
+"""Variables that no import reads, or whose reader looks again: points of death, pytest's, and those that a
+Spark of this process leaves.
+"""
+
+_WORTH_A_PROCESS: Final = 4
+"""So many commands take as long from their beginning as it takes to import all that any command needs."""
 
 _keeping: Final = threading.Lock()
+_used: Final = Counter[frozenset[tuple[str, str]]]()
 _kept: Final[dict[frozenset[tuple[str, str]], Forks]] = {}
 
 
@@ -61,12 +69,14 @@ def flareiac(root: Path, *words: str, **extra: str) -> Ended:
     """Runs one command in a directory and waits for it.
 
     The command is a fork of a process that has imported the program. With variables of its own, which may be
-    read by what is imported, it is started from the very beginning.
+    read by what is imported, it is started from the very beginning, and so are the first ones of each
+    environment.
     """
-    if extra.keys() - _NOT_IMPORTED:
-        return started(root, *words, **extra)
     variables = environment(**extra)
-    code, out, err = _forks(variables).run(root, words, variables, timeout=_TIMEOUT)
+    forks = None if extra.keys() - _NOT_IMPORTED else _forks(variables)
+    if forks is None:
+        return started(root, *words, **extra)
+    code, out, err = forks.run(root, words, variables, timeout=_TIMEOUT)
     return Ended(code=code, out=_text(out), err=_text(err))
 
 
@@ -83,10 +93,15 @@ def started(root: Path, *words: str, **extra: str) -> Ended:
     return Ended(code=done.returncode, out=_text(done.stdout), err=_text(done.stderr))
 
 
-def _forks(variables: Mapping[str, str]) -> Forks:
-    """The process that has imported the program with these variables. The two used last are kept."""
+def _forks(variables: Mapping[str, str]) -> Forks | None:
+    """The process that has imported the program with these variables; None while too few commands had them.
+    The two used last are kept.
+    """
     imported = frozenset(item for item in variables.items() if item[0] not in _NOT_IMPORTED)
     with _keeping:
+        _used[imported] += 1
+        if _used[imported] < _WORTH_A_PROCESS:
+            return None
         found = _kept.pop(imported, None) or Forks(variables)
         if len(_kept) == 2:
             _kept.pop(next(iter(_kept))).end()

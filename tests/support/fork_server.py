@@ -117,6 +117,7 @@ def _receive(requests: socket.socket) -> _Request | None:
 def _run(request: _Request) -> None:
     """Makes this process what one would be that was started for the command, and ends it."""
     from flareiac.cli.main import main as run_command_line
+    from flareiac.kernel import kill_points
 
     request.answers.close()
     for number, stream in enumerate(request.streams):
@@ -125,6 +126,7 @@ def _run(request: _Request) -> None:
     os.chdir(request.root)
     os.environ.clear()
     os.environ.update(request.environment)
+    kill_points.look_again()
     sys.argv = ["-c", *request.words]
     try:
         run_command_line()

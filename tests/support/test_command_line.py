@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command_line import Ended, environment, flareiac, started
+from tests.support.command_line import Ended, environment, started
 from tests.support.forks import Forks
 
 PROJECT = 'thing "a" { value = "1" }\noutput "a" { value = thing.a.value }\n'
@@ -26,20 +26,24 @@ COMMANDS = [
 WATCH = ("status", "-watch")
 
 
-def test_forked_and_started_commands_answer_alike(tmp_path: Path) -> None:
-    def story(root: Path, run: Callable[..., Ended]) -> list[Ended]:
-        root.mkdir()
-        (root / "main.flare.hcl").write_text(PROJECT)
-        return [run(root, *words) for words in COMMANDS]
-
-    assert story(tmp_path / "forked", flareiac) == story(tmp_path / "started", started)
-
-
 @pytest.fixture(scope="module")
 def forks() -> Iterator[Forks]:
     made = Forks(environment())
     yield made
     made.end()
+
+
+def test_forked_and_started_commands_answer_alike(tmp_path: Path, forks: Forks) -> None:
+    def forked(root: Path, *words: str, **extra: str) -> Ended:
+        code, out, err = forks.run(root, words, environment(**extra), timeout=120)
+        return Ended(code=code, out=out.decode(), err=err.decode())
+
+    def story(root: Path, run: Callable[..., Ended]) -> list[Ended]:
+        root.mkdir()
+        (root / "main.flare.hcl").write_text(PROJECT)
+        return [run(root, *words) for words in COMMANDS]
+
+    assert story(tmp_path / "forked", forked) == story(tmp_path / "started", started)
 
 
 def test_commands_run_side_by_side_each_in_its_own_folder(tmp_path: Path, forks: Forks) -> None:
@@ -61,6 +65,13 @@ def test_a_command_has_the_variables_that_it_is_given(tmp_path: Path, forks: For
     given = {**environment(), "FLAREIAC_VAR_n": "of this command"}
     assert b"of this command" in forks.run(tmp_path, ["plan"], given, timeout=120)[1]
     assert forks.run(tmp_path, ["plan"], environment(), timeout=120)[0] == 1
+
+
+def test_a_command_dies_at_the_point_that_it_is_given(tmp_path: Path, forks: Forks) -> None:
+    (tmp_path / "main.flare.hcl").write_text(PROJECT)
+    deadly = environment(FLAREIAC_KILL_AT="apply.before-result")
+    assert forks.run(tmp_path, ["apply", "-auto-approve"], deadly, timeout=120)[0] == -9
+    assert forks.run(tmp_path, ["apply", "-auto-approve"], environment(), timeout=120)[0] == 0
 
 
 def test_a_command_that_takes_too_long_is_killed(tmp_path: Path, forks: Forks) -> None:
