@@ -29,6 +29,13 @@ hypothesis.settings.load_profile("ci" if os.environ.get("CI") == "true" else "un
 # many tests use.
 os.environ.setdefault("FLAREIAC_CLASS_ARCHIVE", "use")
 
+# Spark's JVMs live for minutes here: compiled by the second compiler they take twice as much of a core. What
+# has no class-data archive, as in the environments of examples, does without verifying Spark's own classes.
+os.environ.setdefault(
+    "SPARK_SUBMIT_OPTS",
+    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote",
+)
+
 # So that tests find "tests.support", however pytest was started
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
