@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from flareiac.kernel.addresses import block_type
 from flareiac.kernel.codes import Code
-from flareiac.kernel.data import ABSENT, UNKNOWN, Data, Reference, to_json
+from flareiac.kernel.data import ABSENT, UNKNOWN, Attributes, Data, Reference, to_json
 from flareiac.kernel.diagnostics import warning
 from flareiac.kernel.records import decode
 from flareiac.kernel.sources import Position, Span
@@ -164,6 +165,12 @@ OPERATION = st.builds(
         tuple
     ),
 )
+
+
+def _resolved(address: str, attributes: Attributes, identity: Attributes) -> Resolved:
+    return Resolved(address=address, type=block_type(address), attributes=attributes, identity=identity)
+
+
 PLAN = st.builds(
     Plan,
     lineage=TEXT,
@@ -175,10 +182,10 @@ PLAN = st.builds(
     targeted=st.booleans(),
     maintenance_only=st.booleans(),
     resources=st.lists(PLANNED, max_size=2).map(tuple),
-    references=st.dictionaries(ADDRESS, st.tuples(TEXT, ATTRIBUTES, ATTRIBUTES), max_size=2).map(
+    references=st.dictionaries(ADDRESS, st.tuples(ATTRIBUTES, ATTRIBUTES), max_size=2).map(
         lambda found: {
-            address: Resolved(address=address, type=kind, attributes=attributes, identity=identity)
-            for address, (kind, attributes, identity) in found.items()
+            address: _resolved(address, attributes, identity)
+            for address, (attributes, identity) in found.items()
         }
     ),
     operations=st.lists(OPERATION, max_size=2).map(tuple),
@@ -218,7 +225,7 @@ def test_a_plan_whose_attributes_are_repeated_comes_back(plan: Plan) -> None:
         for item in plan.resources
     )
     seen = {
-        item.address: Resolved(address=item.address, type=item.type, attributes=item.proposal.planned)
+        item.address: _resolved(item.address, item.proposal.planned, {})
         for item in resources
         if item.proposal.planned is not None
     }
