@@ -274,9 +274,13 @@ def _carry_out(
 
 
 def _note_refuted(workspace: Workspace, refuted: Mapping[str, Attributes], lease: Lease) -> None:
-    """Records what was learned of resources that stay as they are."""
-    state = LockedState(workspace=workspace, lease=lease, loaded=workspace.load_state())
-    write_state(state, with_learned(state.snapshot, Proofs(learned=refuted)))
+    """Records what was learned of resources that stay as they are. The journal of an interrupted apply is
+    kept instead, which a new snapshot would end: its next attempt asks again.
+    """
+    loaded = workspace.load_state()
+    if loaded.recovered.interrupted is None:
+        state = LockedState(workspace=workspace, lease=lease, loaded=loaded)
+        write_state(state, with_learned(state.snapshot, Proofs(learned=refuted)))
 
 
 def _configuration_of(workspace: Workspace, planned: PlanReport, chosen: Plan) -> Configuration | None:

@@ -4,7 +4,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import assert_never
@@ -25,6 +25,7 @@ from flareiac.sdk.actions import (
     Settleable,
     Update,
 )
+from flareiac.sdk.capabilities import Preflight
 from flareiac.sdk.changes import Action, Effect, Origin, Proposal, Relation, Stage, Step, Usage, blocker
 from flareiac.sdk.classify import classify
 from flareiac.sdk.maintenance import (
@@ -64,6 +65,7 @@ DUSTY = Code("TOY005", "Very grains")
 NOT_SWEPT = Code("TOY006", "Nothing was swept")
 BROOM_BROKEN = Code("TOY007", "The broom is broken")
 BROOM_LOUD = Code("TOY011", "The broom is loud")
+REFUTED = Code("TOY012", "It is not what the plan took it for")
 
 SCHEMA = Block(
     description="A file.",
@@ -196,6 +198,24 @@ class ThingDriver:
         except (OSError, ValueError) as problem:
             return Unreadable(diagnostic=error(UNREADABLE, str(problem)))
         return Present(attributes=found["attributes"], identity={"id": found["key"]})
+
+    def preflight(self, requests: Sequence[ChangeRequest]) -> Preflight:
+        """Refutes a change of the thing that the file ``.toy/refute`` names, with the word ``blocks`` behind
+        the name where the next plan would be blocked.
+        """
+        path = self.root / ".toy" / "refute"
+        name, _, blocks = path.read_text().partition(" ") if path.exists() else ("", "", "")
+        asked = [request for request in requests if request.address == name]
+        recorded = {item.address: item.action.recorded for item in asked}
+        return Preflight(
+            diagnostics=tuple(error(REFUTED, "It means another.", address=item.address) for item in asked),
+            refuted={
+                address: {**before.identity, "refuted": True}
+                for address, before in recorded.items()
+                if before is not None
+            },
+            blocks=bool(blocks),
+        )
 
     def apply(self, request: ChangeRequest) -> Outcome:
         planned = {name: value for name, value in request.action.planned.items() if name != "id"}
