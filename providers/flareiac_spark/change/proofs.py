@@ -11,7 +11,7 @@ from flareiac.kernel.data import digest
 from flareiac.kernel.records import encode
 from flareiac_spark.change.acceptance_token import token_of
 from flareiac_spark.change.changes import JobChange, Mixed, Noted, Refused, Restarted, Reworded
-from flareiac_spark.change.query_changes import has_shape
+from flareiac_spark.change.query_changes import REPLACES, has_shape
 from flareiac_spark.change.query_text import query_text, reworded, same_texts
 from flareiac_spark.control import Proof, StoredProof
 from flareiac_spark.definition.job_definition import JobDefinition
@@ -24,14 +24,13 @@ KEEPS_STATE: Final = "state"
 KEEPS_SOURCES: Final = "sources"
 _KEPT_WITHOUT_STATE: Final = ("sources", "state")
 """A query without state keeps these parts: offsets belong to its sources, and state cannot be added."""
-_REPLACES: Final = ("complete", "overwrite")
-"""Modes in which each batch replaces all rows."""
 _PARTS: Final = {
     "sources": "the streams that it reads, in their order,",
     "state": "what its state holds",
     "watermarks": "the rows that its watermarks see",
     "columns": "its columns",
     "query": "what it computes",
+    "outputs": "all of its outputs",
 }
 
 
@@ -58,7 +57,7 @@ def needed_proof(
 
 
 def start_needs(recorded: JobDefinition, facts: JobFacts) -> Needed:
-    """What must be proven of a new text before it starts on the checkpoint."""
+    """The proof without which a new text must not start on the checkpoint."""
     if not facts.started:
         return NO_PROOF
     return KEEPS_STATE if _holds_shape(recorded, facts) else KEEPS_SOURCES
@@ -70,9 +69,14 @@ def pair_digest(recorded: JobDefinition, desired: JobDefinition) -> str:
 
 
 def known_proof(recorded: JobDefinition, desired: JobDefinition, facts: JobFacts) -> StoredProof | None:
-    """What Spark said of exactly these two before."""
+    """The verdict of Spark on exactly these two, if it was asked. Another version than the one that the job
+    runs on is asked again.
+    """
+    if not facts.proofs:
+        return None
     pair = pair_digest(recorded, desired)
-    return next((item for item in facts.proofs if item.pair == pair), None)
+    found = (item for item in facts.proofs if item.pair == pair and facts.spark in ("", item.spark))
+    return next(found, None)
 
 
 def is_provable(
@@ -137,7 +141,7 @@ def is_proven(needed: Needed, proof: Proof) -> bool:
 
 
 def said_of(proof: Proof | StoredProof) -> str:
-    """Why two texts are not one query, as a sentence."""
+    """Says why two texts are not one query, as a sentence."""
     if proof.verdict in ("different", "state"):
         parts = " and ".join(_PARTS[part] for part in proof.parts if part in _PARTS)
         return f"Spark {proof.spark} plans another query than the one that runs: {parts} differ."
@@ -194,7 +198,7 @@ def _restarted(proof: StoredProof) -> Restarted:
 
 def _above_state(recorded: JobDefinition, desired: JobDefinition, proof: StoredProof) -> JobChange:
     """The state goes on as it is; what an output keeps of earlier batches was computed otherwise."""
-    if all(output.mode in _REPLACES for output in desired.declared_outputs.values()):
+    if all(output.mode in REPLACES for output in desired.declared_outputs.values()):
         return _restarted(proof)
     return Mixed(
         path=("steps",),

@@ -9,7 +9,7 @@ from flareiac.kernel.data import Attributes
 from flareiac.kernel.paths import Path
 from flareiac.kernel.records import encode
 from flareiac_spark.change.changes import JobChange, Mixed, Noted, Refused, Restarted, Reworded, gravity
-from flareiac_spark.change.query_text import reworded, tokens
+from flareiac_spark.change.query_text import reworded, same_sql
 from flareiac_spark.change.spark_compatibility import ABOVE_STATE, Rule, Verdict, rule
 from flareiac_spark.definition.job_definition import (
     Dedup,
@@ -84,7 +84,7 @@ _CUT_OFF: Final = (
     "Rows that the old limit left out were read and do not come again, and rows beyond a lower limit stay "
     "in the table. Whether the old limit was reached cannot be determined here"
 )
-_REPLACES: Final = ("complete", "overwrite")
+REPLACES: Final = ("complete", "overwrite")
 """Modes in which each batch replaces all rows."""
 _WITHOUT_STATE: Final = {
     ChangeKind.PROJECTION: "change.projection",
@@ -226,7 +226,7 @@ class _Steps:
         is not.
         """
         mode, fact = self._new.outputs[output].mode, _ON_STATE.get(difference.part, ("",))[0]
-        if fact not in ABOVE_STATE or mode in _REPLACES:
+        if fact not in ABOVE_STATE or mode in REPLACES:
             return None
         if difference.part is ChangeKind.LIMIT and difference.same_type is not None:
             return self._mixed(difference, f"{rule(fact)}. {_CUT_OFF}", known=False)
@@ -411,7 +411,7 @@ class _Steps:
         yield from taken
         for name in self._new.steps:
             old, new = self._old.steps.get(name), self._new.steps[name]
-            if old is not None and old.sql != new.sql and tokens(old.sql) == tokens(new.sql):
+            if old is not None and old.sql != new.sql and same_sql(old.sql, new.sql):
                 yield Noted(path=("steps", name, "sql"), text=f"step {name} has another layout")
         both = self._old.outputs.keys() & self._new.outputs.keys()
         divided = _divided(self._old, both) != _divided(self._new, both)

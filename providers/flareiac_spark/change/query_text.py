@@ -10,7 +10,13 @@ from flareiac_spark.sql.raw_parse import words
 
 def same_texts(recorded: JobDefinition, desired: JobDefinition) -> bool:
     """True where both are one text: nothing needs to be proven of them."""
-    return query_text(recorded) == query_text(desired)
+    return _written(recorded) == _written(desired) or query_text(recorded) == query_text(desired)
+
+
+def _written(job: JobDefinition) -> object:
+    """The query as it is written. Most are as they were, and need no lexer to be compared."""
+    sources = {name: output.source for name, output in job.outputs.items()}
+    return job.steps, job.step_order, sources, job.foreach_batch
 
 
 def query_text(job: JobDefinition) -> object:
@@ -23,9 +29,14 @@ def query_text(job: JobDefinition) -> object:
 
 
 def tokens(sql: str) -> object:
-    """What Spark's lexer would see of it; the text itself where that cannot be told."""
+    """The tokens that Spark's lexer would make of it; the text itself where they cannot be determined."""
     found = words(sql)
     return sql if found is None else [list(token) for token in found]
+
+
+def same_sql(old: str, new: str) -> bool:
+    """True where two texts are one, token by token."""
+    return old == new or tokens(old) == tokens(new)
 
 
 def reworded(recorded: JobDefinition, desired: JobDefinition, proven: str = "") -> list[Reworded]:
@@ -33,5 +44,5 @@ def reworded(recorded: JobDefinition, desired: JobDefinition, proven: str = "") 
     return [
         Reworded(path=("steps", name, "sql"), text=f'step "{name}": text', proven=proven)
         for name, step in desired.ordered_steps.items()
-        if name in recorded.steps and tokens(recorded.steps[name].sql) != tokens(step.sql)
+        if name in recorded.steps and not same_sql(recorded.steps[name].sql, step.sql)
     ]

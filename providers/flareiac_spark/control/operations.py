@@ -178,8 +178,8 @@ class Proof:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredProof:
-    """What Spark said of two definitions. ``pair`` names both, by the digests of their queries, and ``at`` is
-    when (UTC seconds); the rest is that of ``Proof``.
+    """The verdict of Spark on two definitions. ``pair`` names both, by the digests of their queries, and
+    ``at`` is when it was given (UTC seconds); the rest is that of ``Proof``.
     """
 
     pair: str
@@ -191,7 +191,7 @@ class StoredProof:
 
     @property
     def proof(self) -> Proof:
-        """As the application said it."""
+        """The verdict alone, as the application gave it."""
         return Proof(verdict=self.verdict, spark=self.spark, parts=self.parts, reason=self.reason)
 
 

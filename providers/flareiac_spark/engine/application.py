@@ -189,7 +189,7 @@ class Applications:
         self._starting: dict[str, threading.Lock] = {}
         self._needs: dict[str, Needs] = {}
         self.proofs: dict[str, StoredProof] = {}
-        """What Spark proved at the beginning of this apply, by the address of the job."""
+        """The verdicts of Spark at the beginning of this apply, by the address of the job."""
 
     def control(self, engine: EngineDefinition) -> ControlDirectory:
         return ControlDirectory(control_place(engine, self.project))

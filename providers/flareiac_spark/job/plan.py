@@ -577,7 +577,7 @@ def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefiniti
         payload=JobPayload(
             analyse=analyse,
             live=stays and all(step.effect in _WHILE_IT_RUNS for step in steps),
-            text_only=rewords and stays and all(step.effect in _OF_THE_TEXT for step in steps),
+            text_only=needed == IS_EQUAL and stays and all(step.effect in _OF_THE_TEXT for step in steps),
             nonce=facts.nonce + (facts.phase == "failed" or _disturbed(request)),
             proof=needed,
             pair=pair,
@@ -819,6 +819,8 @@ def _facts(request: PlanRequest) -> JobFacts:
     facts = observed_facts(request.observed)
     if facts is None:
         facts = _assumed(request) if isinstance(request.observed, Present) else JobFacts()
+    if request.recorded is None or "proofs" not in request.recorded.identity:
+        return facts  # as nearly always: an identity is not decoded for it
     return replace(facts, proofs=recorded_identity(request.recorded).proofs)
 
 

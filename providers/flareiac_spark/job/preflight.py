@@ -55,7 +55,7 @@ def preflight(requests: Sequence[ChangeRequest], running: RunningJobs) -> Prefli
 
 
 def prove(requests: Sequence[ChangeRequest], running: RunningJobs) -> Proofs:
-    """What Spark says of changed definitions; nothing comes of it. Raises ``Failure``."""
+    """Asks Spark about changed definitions; nothing comes of it. Raises ``Failure``."""
     asked = [item for item in requests if JobPayload.of(item.action.payload).analyse]
     for request in asked:
         running.applications.announce(_engine(request), request.references)
@@ -69,11 +69,15 @@ def prove(requests: Sequence[ChangeRequest], running: RunningJobs) -> Proofs:
 
 
 def _identities(requests: Sequence[ChangeRequest], found: Analysis) -> dict[str, Attributes]:
-    """Of the recorded jobs of which Spark said something."""
+    """The identities of recorded jobs with the verdicts of Spark. What it was not asked, or did not answer,
+    is no verdict: another time it may.
+    """
     return {
-        request.address: encode(with_proof(recorded_identity(recorded), found.proofs[request.address]))
+        request.address: encode(with_proof(recorded_identity(recorded), proof))
         for request in requests
-        if request.address in found.proofs and (recorded := request.action.recorded) is not None
+        if (recorded := request.action.recorded) is not None
+        and (proof := found.proofs.get(request.address)) is not None
+        and proof.spark
     }
 
 

@@ -278,6 +278,7 @@ def _with_status(facts: JobFacts, status: Status, job: JobStatus | None) -> JobF
         elsewhere=f"process {about.pid} on {about.host}" if is_elsewhere_and_silent(status) else "",
         heard_ms=int(status.heartbeat * 1000),
         other_release=other_release(status),
+        spark=about.spark_version,
     )
     if job is None:
         return facts

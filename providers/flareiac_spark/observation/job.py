@@ -86,8 +86,11 @@ class JobFacts:
     batch_seconds: float | None = None
     """How long the longest of the last batches of its queries took; None where that is not known."""
 
+    spark: str = ""
+    """The version of the Spark that the application runs, or ran last; empty where that is not known."""
+
     proofs: tuple[StoredProof, ...] = ()
-    """What Spark said of changed texts before, as it is recorded."""
+    """The verdicts of Spark on changed texts that are recorded."""
 
     restarts: RestartedJobs | None = None
     """What has to be started again so that the job can run as it is declared, if anything has."""

@@ -1,18 +1,27 @@
 """A changed query needs a proof before it starts where the old one stands, and not each proof is enough."""
 
+import threading
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from flareiac.sdk.changes import Effect
+from flareiac.sdk.actions import Update
+from flareiac.sdk.changes import Effect, Proposal
+from flareiac.sdk.requests import ApplyRequest
+from flareiac.sdk.results import Recorded
 from flareiac_spark.change.proofs import acceptance_of_unproven, is_proven
-from flareiac_spark.control import Proof
+from flareiac_spark.control import Proof, StoredProof
 from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.engine.application import Applications
+from flareiac_spark.job import preflight
+from flareiac_spark.job.analyse import Analysis
 from flareiac_spark.job.payload import JobPayload
+from flareiac_spark.job.running import RunningJobs
 from tests.spark.declared import LAKE, STATEFUL, STATELESS, Loaded, loaded, proposal, running
 
 STATE: Final = ("stateStoreSave",)
+RENAMED: Final = ("FROM orders", "FROM orders AS o")
 SLOWER: Final = (
     "checkpoint = checkpoint.x",
     'checkpoint = checkpoint.x\n  trigger = { processing_time = "9s" }',
@@ -91,3 +100,73 @@ def test_what_is_uncertain_keeps_no_state(
 ) -> None:
     proof = Proof(verdict=verdict, spark="4.1.4", parts=parts)  # type: ignore[arg-type] # one of them
     assert is_proven(needed, proof) is enough  # type: ignore[arg-type] # one of them
+
+
+def _with_verdict(
+    tmp_path: Path, hcl: str, edit: tuple[str, str], operators: tuple[str, ...], **proof: object
+) -> Proposal:
+    """The plan of an edit of which Spark was asked before. The application runs Spark 4.1.4."""
+    before, after = _edited(tmp_path / "a", hcl), _edited(tmp_path / "b", hcl, edit)
+    facts = running(operators=operators, spark="4.1.4")
+    pair = JobPayload.of(proposal(after, before, facts).payload).pair
+    known = {"pair": pair, "at": 0.0, "spark": "4.1.4", **proof}
+    return proposal(after, before, facts, identity={"proofs": [known]})
+
+
+@pytest.mark.parametrize(
+    ("hcl", "edit", "verdict", "parts", "outcome"),
+    [
+        (STATEFUL, RENAMED, "equal", [], Effect.RECORDED),
+        (STATEFUL, RENAMED, "different", ["state"], "FIK063"),
+        (STATEFUL, RENAMED, "unproven", [], "FIK063"),
+        (STATELESS, RENAMED, "equal", [], Effect.RECORDED),
+        (STATELESS, RENAMED, "different", ["query"], Effect.RESTART),
+        (STATELESS, RENAMED, "different", ["outputs"], Effect.RESTART),
+        (STATELESS, RENAMED, "different", ["sources"], "FIK062"),
+        (STATELESS, RENAMED, "unproven", [], Effect.RESTART),
+        (STATEFUL, ("'1 hour'", "'60 minutes'"), "equal", [], Effect.RECORDED),
+        (STATEFUL, ("'1 hour'", "'2 hours'"), "different", ["state"], "FIK063"),
+    ],
+)
+def test_a_verdict_that_is_known_decides(
+    tmp_path: Path, hcl: str, edit: tuple[str, str], verdict: str, parts: list[str], outcome: str
+) -> None:
+    operators = STATE if hcl is STATEFUL else ()
+    found = _with_verdict(tmp_path, hcl, edit, operators, verdict=verdict, parts=parts, reason="no reason")
+    said = [item.code for item in found.blockers] or [step.effect for step in found.steps]
+    assert outcome in said
+    assert not found.provable, "Spark was asked"
+    assert ":  differ" not in str(found)
+
+
+def test_a_verdict_of_another_version_of_spark_is_asked_for_again(tmp_path: Path) -> None:
+    found = _with_verdict(tmp_path, STATEFUL, RENAMED, STATE, verdict="unproven", spark="4.1.3", reason="x")
+    assert [step.effect for step in found.steps] == [Effect.TAKEN]
+
+
+@pytest.mark.parametrize(("spark", "noted"), [("4.1.4", True), ("", False)])
+def test_no_answer_is_no_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spark: str, noted: bool
+) -> None:
+    """An application that is silent proves nothing today; a state that kept this would block for ever."""
+    before, after = _edited(tmp_path / "a", STATEFUL), _edited(tmp_path / "b", STATEFUL, RENAMED)
+    planned = proposal(after, before, running(operators=STATE))
+    action = Update(
+        planned=planned.planned or {},
+        recorded=Recorded(attributes=before.attributes("job.x"), identity={"digest": "d"}),
+        payload=planned.payload,
+    )
+    request = ApplyRequest(
+        key="k",
+        address="job.x",
+        action=action,
+        references=after.references(),
+        cancel=threading.Event(),
+        progress=lambda _text: None,
+    )
+    pair = JobPayload.of(planned.payload).pair
+    answer = StoredProof(pair=pair, at=0.0, verdict="unproven", spark=spark, reason="it did not answer")
+    monkeypatch.setattr(preflight, "analyse", lambda *_: Analysis(proofs={"job.x": answer}))
+    found = preflight.preflight([request], RunningJobs(Applications(after.project)))
+    assert [item.code for item in found.diagnostics] == ["FIK470"]
+    assert bool(found.refuted) is noted
