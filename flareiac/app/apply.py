@@ -11,15 +11,15 @@ from enum import StrEnum
 
 from flareiac.app.lock import locked
 from flareiac.app.maintenance_recheck import MaintenanceRecheck
-from flareiac.app.plan import PlanReport, PlanRequest, Refresh, plan, plan_again
+from flareiac.app.plan import PlanReport, PlanRequest, Refresh, plan
 from flareiac.app.plan_origin import check_origin
-from flareiac.app.prove import Asking, ask, provable, with_learned
+from flareiac.app.prove import Asking, ask, plan_with, provable, with_learned
 from flareiac.app.seen_states import note_seen
 from flareiac.app.single_operation import LockedState, write_state
 from flareiac.app.source_spans import with_span
 from flareiac.app.state_recover import recover_waiting
 from flareiac.app.workspace import Workspace
-from flareiac.applying.apply import Report, settle_open
+from flareiac.applying.apply import Report, settle_open, waiting_notes
 from flareiac.applying.apply import apply as carry_out
 from flareiac.applying.ports import MaintenancePorts, Ports
 from flareiac.config.load import Configuration
@@ -32,7 +32,6 @@ from flareiac.model.desired import OutputValue
 from flareiac.model.events import Event, Note
 from flareiac.model.plan import Plan
 from flareiac.model.snapshot import Snapshot
-from flareiac.sdk.capabilities import Proofs
 from flareiac.sdk.changes import Effect
 from flareiac.sdk.state import Conflict, Damaged, Lease, LockLost
 from flareiac.state.read import Loaded
@@ -109,7 +108,8 @@ def apply_fresh(workspace: Workspace, request: PlanRequest, conduct: ApplyOption
         loaded = settle_open(_ports(workspace, lease, conduct), loaded)
         planned = plan(workspace, replace(request, applies=True), loaded=loaded)
         if planned.plan is not None and (asked := provable(planned.plan)):
-            planned = _proven_first(workspace, request, planned, asked, lease, conduct)
+            state = LockedState(workspace=workspace, lease=lease, loaded=loaded)
+            planned = _proven_first(request, planned, asked, state, conduct)
         early = _early_end(planned)
         if early is ApplyOutcome.NOTHING_TO_DO:
             _note_environment(workspace, planned, loaded, lease)
@@ -123,33 +123,20 @@ def apply_fresh(workspace: Workspace, request: PlanRequest, conduct: ApplyOption
 
 
 def _proven_first(
-    workspace: Workspace,
-    request: PlanRequest,
-    planned: PlanReport,
-    asked: Sequence[str],
-    lease: Lease,
-    conduct: ApplyOptions,
+    request: PlanRequest, planned: PlanReport, asked: Sequence[str], state: LockedState, conduct: ApplyOptions
 ) -> PlanReport:
     """The plan that is left of one which is blocked for want of proofs. They are recorded, also those that
     leave it blocked: neither is asked for twice.
     """
     assert planned.plan is not None, "it is blocked"
-    loaded = workspace.load_state()
-    said: list[str] = []
-
-    def note(text: str) -> None:
-        if text not in said:
-            said.append(text)
-            conduct.emit(Note(message=f"{text[:1].upper()}{text[1:]}..."))
-
+    workspace, snapshot = state.workspace, state.snapshot
     conduct.emit(Note(message=f"Checking {', '.join(asked)} (nothing is changed yet)..."))
-    asking = Asking(locally=False, progress=note, cancel=conduct.cancel)
-    proofs = ask(workspace, planned.plan, loaded.snapshot, asking, only=asked)
-    if not proofs.learned:
-        return planned
-    state = LockedState(workspace=workspace, lease=lease, loaded=loaded)
-    write_state(state, with_learned(loaded.snapshot, proofs))
-    return plan_again(workspace, request, planned, workspace.load_state().snapshot)
+    asking = Asking(locally=False, progress=waiting_notes(conduct.emit), cancel=conduct.cancel)
+    proofs = ask(workspace, planned.plan, snapshot, asking, only=asked)
+    if proofs.learned:
+        write_state(state, with_learned(snapshot, proofs.learned))
+        snapshot = workspace.load_state().snapshot
+    return plan_with(workspace, request, planned, proofs, snapshot)
 
 
 def _note_environment(workspace: Workspace, planned: PlanReport, loaded: Loaded, lease: Lease) -> None:
@@ -280,7 +267,7 @@ def _note_refuted(workspace: Workspace, refuted: Mapping[str, Attributes], lease
     loaded = workspace.load_state()
     if loaded.recovered.interrupted is None:
         state = LockedState(workspace=workspace, lease=lease, loaded=loaded)
-        write_state(state, with_learned(state.snapshot, Proofs(learned=refuted)))
+        write_state(state, with_learned(state.snapshot, refuted))
 
 
 def _configuration_of(workspace: Workspace, planned: PlanReport, chosen: Plan) -> Configuration | None:

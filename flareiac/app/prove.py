@@ -11,7 +11,7 @@ from flareiac.app.plan import PlanReport, PlanRequest, Refresh, plan, plan_again
 from flareiac.app.source_spans import with_span
 from flareiac.app.workspace import Workspace
 from flareiac.applying.requests import references_of
-from flareiac.kernel.data import is_known
+from flareiac.kernel.data import Attributes, is_known
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Failure
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.model.journal import Recovered
@@ -26,7 +26,9 @@ from flareiac.state.read import Loaded
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asking:
-    """How drivers are asked. ``locally``: see ``Proving``; ``progress`` takes what holds up the answer."""
+    """The manner in which drivers are asked. ``locally``: see ``Proving``; ``progress`` takes what holds up
+    the answer.
+    """
 
     locally: bool
     progress: Callable[[str], None]
@@ -37,8 +39,16 @@ def prove_plan(workspace: Workspace, request: PlanRequest, planned: PlanReport, 
     """The plan with what was proven in it, and the errors in what it would run. The state is not touched."""
     if planned.plan is None or planned.plan.errored or planned.inputs is None:
         return planned
-    proofs = ask(workspace, planned.plan, planned.inputs.snapshot, asking)
-    found = plan_again(workspace, request, planned, with_learned(planned.inputs.snapshot, proofs))
+    snapshot = planned.inputs.snapshot
+    proofs = ask(workspace, planned.plan, snapshot, asking)
+    return plan_with(workspace, request, planned, proofs, with_learned(snapshot, proofs.learned))
+
+
+def plan_with(
+    workspace: Workspace, request: PlanRequest, planned: PlanReport, proofs: Proofs, snapshot: Snapshot
+) -> PlanReport:
+    """The same plan after what drivers said of it. ``snapshot``: the state that holds it."""
+    found = plan_again(workspace, request, planned, snapshot)
     assert found.plan is not None, "it was a whole plan before"
     diagnostics = Diagnostics()
     diagnostics.extend((*found.diagnostics, *_placed(planned, proofs)))
@@ -54,8 +64,9 @@ def prove_plan(workspace: Workspace, request: PlanRequest, planned: PlanReport, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Understood:
-    """What was proven of declared resources on this machine. ``checked``: how many of a type have nothing
-    wrong in what was looked at, as in ``("job", "SQL")``; ``unknown``: those of which too little is declared.
+    """The outcome of a check of declared resources on this machine. ``checked``: how many of a type have
+    nothing wrong in what was looked at, as in ``("job", "SQL")``; ``unknown``: those of which too little is
+    declared.
     """
 
     diagnostics: tuple[Diagnostic, ...]
@@ -64,7 +75,9 @@ class Understood:
 
 
 def prove_declared(workspace: Workspace, asking: Asking) -> Understood:
-    """As if nothing were there yet: the state is not read, and no system is asked."""
+    """Checks what is declared as if nothing were there yet: without this state, and without any system but
+    the states that data blocks read.
+    """
     nothing = Loaded(recovered=Recovered(snapshot=Snapshot(lineage="")), revision=None)
     planned = plan(workspace, PlanRequest(refresh=Refresh.NONE), loaded=nothing)
     if planned.plan is None or planned.plan.errored:
@@ -82,7 +95,7 @@ def prove_declared(workspace: Workspace, asking: Asking) -> Understood:
 
 
 def _placed(planned: PlanReport, proofs: Proofs) -> list[Diagnostic]:
-    """With the lines of the files that they are about."""
+    """The complaints with the lines of the files that they are about."""
     if planned.configuration is None:
         return list(proofs.diagnostics)
     return [with_span(item, planned.configuration.desired) for item in proofs.diagnostics]
@@ -96,7 +109,7 @@ def ask(
     *,
     only: Sequence[str] | None = None,
 ) -> Proofs:
-    """What the drivers say of the planned changes. ``only``: of these addresses alone."""
+    """Asks the drivers about the planned changes. ``only``: about these addresses alone."""
     by_driver: dict[tuple[str, str], list[ChangeRequest]] = {}
     for item in asked_of.resources:
         if only is None or item.address in only:
@@ -118,17 +131,18 @@ def ask(
     )
 
 
-def with_learned(snapshot: Snapshot, proofs: Proofs) -> Snapshot:
-    """The state that holds what was learned of its resources."""
-    resources = dict(snapshot.resources)
-    for address, identity in proofs.learned.items():
-        if address in resources:
-            resources[address] = replace(resources[address], identity=identity)
-    return replace(snapshot, resources=resources)
+def with_learned(snapshot: Snapshot, learned: Mapping[str, Attributes]) -> Snapshot:
+    """The state with new identities of its resources, by address."""
+    known = {
+        address: replace(snapshot.resources[address], identity=identity)
+        for address, identity in learned.items()
+        if address in snapshot.resources
+    }
+    return replace(snapshot, resources={**snapshot.resources, **known})
 
 
 def provable(made: Plan) -> tuple[str, ...]:
-    """What is blocked for want of a proof alone."""
+    """The addresses that are blocked for want of a proof alone."""
     return tuple(item.address for item in made.resources if item.proposal.provable)
 
 

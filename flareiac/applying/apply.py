@@ -20,7 +20,7 @@ from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.os_errors import first_step
 from flareiac.kernel.paths import render_path
 from flareiac.model.desired import OutputValue
-from flareiac.model.events import Note
+from flareiac.model.events import Event, Note
 from flareiac.model.journal import Interrupted
 from flareiac.model.plan import CHANGE_VERBS, Plan, PlannedResource, Verb
 from flareiac.model.plan_file import plan_digest
@@ -48,7 +48,7 @@ class Report:
     stale: tuple[StaleItem, ...] = ()
     snapshot: Snapshot | None = None
     refuted: Preflight = field(default_factory=Preflight)
-    """Why nothing was started, where changes are not what the plan took them for."""
+    """The changes that are not what the plan took them for, so that nothing was started."""
 
 
 def settle_open(ports: Ports, loaded: Loaded) -> Loaded:
@@ -331,20 +331,24 @@ def _touched(plan: Plan) -> list[PlannedResource]:
     return [item for item in plan.resources if item.address in touched]
 
 
+def waiting_notes(emit: Callable[[Event], None]) -> Callable[[str], None]:
+    """Reports what holds up an answer, such as the start of an application, once for all that wait for it."""
+    said: list[str] = []
+
+    def note(text: str) -> None:
+        if text not in said:
+            said.append(text)
+            emit(Note(message=f"{text[:1].upper()}{text[1:]}..."))
+
+    return note
+
+
 def _preflight(plan: Plan, recording: Recording, ports: Ports, begun: frozenset[str]) -> Preflight:
     """Asks drivers that can to prove their changes before the first side effect."""
     snapshot = recording.snapshot
     resources = {item.address: item for item in plan.resources}
     found: list[Preflight] = []
-    said: list[str] = []
-
-    def note(text: str) -> None:
-        """Reports a thing that holds up the answer, such as the start of an application, once for all that
-        wait for it."""
-        if text not in said:
-            said.append(text)
-            ports.emit(Note(message=f"{text[:1].upper()}{text[1:]}..."))
-
+    note = waiting_notes(ports.emit)
     by_driver: dict[tuple[str, str], list[ChangeRequest]] = {}
     for operation in plan.operations:
         if operation.verb not in CHANGE_VERBS or operation.id in begun:

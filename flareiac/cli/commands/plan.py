@@ -9,7 +9,7 @@ import flareiac
 from flareiac.app.plan import PlanReport
 from flareiac.app.plan import plan as make_plan
 from flareiac.app.plan_files import plan_content, write_plan_files
-from flareiac.app.prove import Asking, prove_plan
+from flareiac.app.prove import prove_plan
 from flareiac.app.workspace import Workspace
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
@@ -17,6 +17,7 @@ from flareiac.cli.options import WorkOptions
 from flareiac.cli.plan_options import DisplayOptions, PlanOptions
 from flareiac.cli.plan_output import print_report, print_report_json
 from flareiac.cli.project import opened
+from flareiac.cli.proving import asking_here
 from flareiac.kernel.data import write_json
 from flareiac.model.plan import Plan
 from flareiac.render.plan_json import plan_json
@@ -53,10 +54,7 @@ def plan(
         request = choice.request(destroy=destroy)
         report = make_plan(workspace, request)
         if prove:
-            asking = Asking(
-                locally=True, progress=lambda text: terminal.say(f"{text}..."), cancel=invocation.cancel
-            )
-            report = prove_plan(workspace, request, report, asking)
+            report = prove_plan(workspace, request, report, asking_here(invocation))
     if as_json:
         print_report_json(terminal, report)
     else:

@@ -4,13 +4,14 @@ from typing import Annotated
 
 import typer
 
-from flareiac.app.prove import Asking, Understood, prove_declared
+from flareiac.app.prove import Understood, prove_declared
 from flareiac.app.validate import validate as validated
 from flareiac.cli.complaints import complain
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
 from flareiac.cli.options import VariableOptions
 from flareiac.cli.project import opened
+from flareiac.cli.proving import asking_here
 from flareiac.kernel.data import write_json
 from flareiac.render.diagnostics import validate_json
 from flareiac.sdk.command_options import Json
@@ -31,10 +32,7 @@ def validate(
     with opened(invocation, variables) as workspace:
         found = validated(workspace)
         if prove and not found.diagnostics.has_errors:
-            asking = Asking(
-                locally=True, progress=lambda text: terminal.say(f"{text}..."), cancel=invocation.cancel
-            )
-            understood = prove_declared(workspace, asking)
+            understood = prove_declared(workspace, asking_here(invocation))
             found.diagnostics.extend(understood.diagnostics)
     sources = found.configuration.sources
     if as_json:
@@ -43,8 +41,8 @@ def validate(
         complain(terminal, found.diagnostics, sources)
         if not found.diagnostics.has_errors:
             terminal.out("Success! The configuration is valid.")
-        if understood is not None:
-            terminal.out(_proven(understood))
+        if understood is not None and (text := _proven(understood)):
+            terminal.out(text)
     return ExitCode.ERROR if found.diagnostics.has_errors else ExitCode.DONE
 
 
@@ -56,4 +54,5 @@ def _proven(understood: Understood) -> str:
     found = [f"Checked here: {', '.join(texts)}."] if texts else []
     if understood.unknown:
         found.append(f"Too little is declared to check {', '.join(understood.unknown)}.")
-    return " ".join(found) or "Nothing has to be checked here."
+    nothing = "" if understood.diagnostics else "Nothing has to be checked here."
+    return " ".join(found) or nothing

@@ -32,7 +32,7 @@ def reworded_definition(recorded: JobDefinition, desired: JobDefinition) -> JobD
         name: replace(item, source=desired.outputs[name].source) if name in desired.outputs else item
         for name, item in kept.outputs.items()
     }
-    inputs = {name: _known(name, item, kept.inputs) for name, item in desired.inputs.items()}
+    inputs = {name: _same(name, item, kept.inputs) for name, item in desired.inputs.items()}
     return replace(kept, inputs=inputs, steps=desired.steps, step_order=desired.step_order, outputs=outputs)
 
 
@@ -53,16 +53,10 @@ def recorded_definition(recorded: JobDefinition, desired: JobDefinition) -> JobD
     )
 
 
-def _known(name: str, item: Input, kept: Mapping[str, Input]) -> Input:
-    """The input as it is recorded, under its name or another; as it is declared where nothing was read of
-    it.
-    """
-    alike = [other for other in kept.values() if what_is_read(other) == what_is_read(item)]
-    return kept[name] if kept.get(name) in alike else next(iter(alike), item)
-
-
 def _same(name: str, item: Input, inputs: Mapping[str, Input]) -> Input:
-    """The declared input that reads what a recorded one reads, under its name or another."""
+    """The input among others that reads what this one reads, under its name or another; this one where none
+    does.
+    """
     alike = [other for other in inputs.values() if what_is_read(other) == what_is_read(item)]
     return inputs[name] if inputs.get(name) in alike else next(iter(alike), item)
 

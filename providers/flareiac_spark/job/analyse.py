@@ -69,8 +69,8 @@ def analyse(requests: Sequence[ChangeRequest], applications: Applications) -> An
     """
     by_place: dict[str, list[_Question]] = {}
     for request in requests:
-        if JobPayload.of(request.action.payload).analyse:
-            question = _Question(request, request.action.planned, JobDefinition.of(request.action.planned))
+        question = _question(request)
+        if question.payload.analyse:
             by_place.setdefault(question.definition.runs_in.runtime_location, []).append(question)
     found = [_analyse(group, applications) for group in by_place.values()]
     return Analysis(
@@ -83,12 +83,15 @@ def refutation(requests: Sequence[ChangeRequest], proofs: Mapping[str, StoredPro
     """An error for each query that starts on the checkpoint of another text, or is recorded in its place,
     where Spark's plans do not prove that it may.
     """
-    refuted = [
-        (item, proofs[item.request.address].proof)
+    asked = [
+        (_question(request), proofs[request.address].proof)
         for request in requests
         if request.address in proofs
-        for item in (_Question(request, request.action.planned, JobDefinition.of(request.action.planned)),)
-        if item.payload.proof != NO_PROOF and not is_proven(item.payload.proof, proofs[request.address].proof)
+    ]
+    refuted = [
+        (item, proof)
+        for item, proof in asked
+        if item.payload.proof != NO_PROOF and not is_proven(item.payload.proof, proof)
     ]
     return Refutation(
         diagnostics=tuple(_not_proven(item, proof) for item, proof in refuted),
@@ -103,30 +106,34 @@ class _Question(NamedTuple):
     request: ChangeRequest
     planned: Attributes
     definition: JobDefinition
+    payload: JobPayload
 
     @property
     def before(self) -> Attributes | None:
         """The definition that runs, or ran on the checkpoint last."""
         recorded = self.request.action.recorded
-        left: Attributes | None = JobPayload.of(self.request.action.payload).before
+        left: Attributes | None = self.payload.before
         return left or (recorded.attributes if recorded is not None else None)
 
     @property
-    def payload(self) -> JobPayload:
-        """What was planned."""
-        return JobPayload.of(self.request.action.payload)
-
-    @property
     def start_needs(self) -> Needed:
-        """What has to be proven before it starts on the checkpoint."""
+        """The proof without which it must not start on the checkpoint."""
         return self.payload.start_needs if self.payload.proof == IS_EQUAL else self.payload.proof
+
+
+def _question(request: ChangeRequest) -> _Question:
+    planned = request.action.planned
+    payload = JobPayload.of(request.action.payload)
+    return _Question(request, planned, JobDefinition.of(planned), payload)
 
 
 def _analyse(questions: Sequence[_Question], applications: Applications) -> Analysis:
     requests, engine = [item.request for item in questions], questions[0].definition.runs_in
     specs = [
-        spec_of(request.address, planned, request.references, applications.project, analysis=True)
-        for request, planned, _definition in questions
+        spec_of(
+            item.request.address, item.planned, item.request.references, applications.project, analysis=True
+        )
+        for item in questions
     ]
     control, cancel = applications.control(engine), requests[0].cancel
     applications.want(engine, requests[0].references, lambda current: current)
@@ -149,7 +156,7 @@ def _analyse(questions: Sequence[_Question], applications: Applications) -> Anal
 def _proven(
     questions: Sequence[_Question], control: ControlDirectory, applications: Applications
 ) -> Analysis:
-    """Of the texts that differ from those that ran."""
+    """Asks about the texts that differ from those that ran."""
     asked = [item for item in questions if item.payload.pair and item.before is not None]
     pairs: dict[str, Pair] = {}
     proofs: dict[str, Proof] = {}
@@ -206,8 +213,8 @@ def _proofs(
 
 
 def _not_proven(question: _Question, proof: Proof) -> Diagnostic:
-    """With the ways out: the next plan where that restarts it, or else a generation of its own, the old text,
-    and for state the word of a person.
+    """The error with its ways out: the next plan where that restarts the job, or else a generation of its
+    own, the old text, and for state the word of a person.
     """
     address, definition = question.request.address, question.definition
     said = f"{address}: {said_of(proof)} Nothing was changed."

@@ -116,13 +116,7 @@ def known(
 
 def _stopped(request: ChangeRequest, target: Target, running: RunningJobs) -> Applied:
     known_as = _known_as(request, target.engine, running)
-    identity = identity_after(
-        request,
-        target.digest,
-        None,
-        _rebuilds(request, target),
-        known_as=known_as,
-    )
+    identity = identity_after(request, target.digest, None, _rebuilds(request, target), known_as=known_as)
     return Applied(attributes=target.planned, identity=running.with_proof(request.address, identity))
 
 

@@ -27,7 +27,7 @@ _IDLE_MS: Final = 600_000
 
 
 def prove_here(requests: Sequence[ChangeRequest], project: Project) -> Proofs:
-    """The same as the engines of these jobs would say, as far as schemas and settings of queries decide it.
+    """Answers as the engines of these jobs would, as far as schemas and settings of queries decide it.
     Engines that differ in these need a start each. Raises ``Failure``.
     """
     folder = Path(tempfile.mkdtemp(prefix="flareiac-prove-"))
@@ -42,13 +42,15 @@ def prove_here(requests: Sequence[ChangeRequest], project: Project) -> Proofs:
     try:
         return prove(moved, RunningJobs(applications))
     finally:
-        for engine in engines.values():
-            applications.end(engine, threading.Event())
-        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            for engine in engines.values():
+                applications.end(engine, threading.Event())
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _engine(engine: EngineDefinition, folder: Path) -> EngineDefinition:
-    """One of this machine, with what decides how SQL is read."""
+    """An engine of this machine with the settings that decide how SQL is read."""
     conf = {name: value for name, value in engine.conf.items() if name.startswith(_OF_QUERIES)}
     place = folder / digest([conf, list(engine.packages)])[:16]
     place.mkdir(exist_ok=True)

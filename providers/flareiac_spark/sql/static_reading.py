@@ -19,6 +19,7 @@ from flareiac_spark.sql.certain_types import element_type, field_names, is_list,
 from flareiac_spark.sql.parse import parsed, written_offset
 from flareiac_spark.sql.relations import name_of
 from flareiac_spark.sql.tree import clause, is_star, joins_of, place_of, sources_of
+from flareiac_spark.sql.value_types import CASTS
 
 _SPARKS_OWN: Final = re.compile(
     r"_.*|current_.*|local.*|session_user|.*user|now|all|default|grouping.*|spark_grouping_id"
@@ -36,20 +37,8 @@ _NAMED_AS: Final = re.compile(r"\bAS\s*(,|$|FROM\b)", re.IGNORECASE)
 """A column that Spark calls ``AS``, and that sqlglot reads without a name."""
 _AGGREGATES: Final = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)
 """Those that certainly are aggregates, whatever their arguments are."""
-_CASTS: Final[Mapping[str, str]] = {
-    "tinyint": "int",
-    "smallint": "int",
-    "int": "int",
-    "bigint": "long",
-    "float": "float",
-    "double": "double",
-    "string": "string",
-    "boolean": "boolean",
-    "date": "date",
-    "timestamp": "timestamptz",
-    "timestamp_ntz": "timestamp_ntz",
-    "binary": "binary",
-}
+_IN_TABLES: Final = {"byte": "int", "short": "int", "timestamp": "timestamp_ntz"}
+"""The names in tables of what has another one here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -573,7 +562,8 @@ def _is_a_name(column: exp.Column) -> bool:
 def _named_type(written: str) -> str | None:
     if decimal := re.fullmatch(r"decimal(?:\((\d+)(?:, ?(\d+))?\))?", written):
         return f"decimal({decimal[1] or 10},{decimal[2] or 0})"
-    return _CASTS.get(written)
+    kind = CASTS.get(written)
+    return None if kind is None else _IN_TABLES.get(kind, kind)
 
 
 def columns_given(sql: str, known: Mapping[str, Sequence[str] | None]) -> tuple[str, ...] | None:

@@ -3,7 +3,7 @@ and short.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from sqlglot import exp
@@ -15,7 +15,7 @@ Buffer = tuple[str, ...]
 
 COUNT: Final = "long without nulls"
 _WHOLE: Final = ("byte", "short", "int", "long")
-_CASTS: Final = {
+CASTS: Final[Mapping[str, str]] = {
     "tinyint": "byte",
     "smallint": "short",
     "int": "int",
@@ -29,6 +29,7 @@ _CASTS: Final = {
     "timestamp_ntz": "timestamp",
     "binary": "binary",
 }
+"""The types that CAST names, in Spark's words."""
 _TEXTS: Final = frozenset(
     """upper lower ucase lcase concat concat_ws trim ltrim rtrim substring substr date_format replace
     regexp_replace initcap""".split()  # noqa: SIM905 - one name a word
@@ -158,7 +159,7 @@ def cast_type(written: str) -> str | None:
     """The type that CAST names, in lower case as Spark spells it."""
     if decimal := re.fullmatch(r"decimal(?:\((\d+)(?:, ?(\d+))?\))?", written):
         return f"decimal({decimal[1] or 10},{decimal[2] or 0})"
-    return _CASTS.get(written)
+    return CASTS.get(written)
 
 
 def _number(written: str) -> str | None:
