@@ -11,13 +11,14 @@ from pathlib import Path
 _NEW_MOUNTS, _NEW_NETWORK = 0x00020000, 0x40000000
 _READ_ONLY, _REMOUNT, _BIND, _RECURSIVE, _PRIVATE = 1, 32, 4096, 16384, 1 << 18
 _MEMORY = 4 * 2**30
+"""Bytes of addresses beside what the process has when it begins."""
 
 
 def contain(folder: Path, memory: Path | None = None) -> bool:
     """From now on this process writes nothing outside of the folder and reaches no host. False where the
     system does not allow it. ``memory``: a folder that is empty and writable for this process alone.
     """
-    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+    bound_memory(_MEMORY)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     os.environ["PATH"] = str(folder / "nothing")  # no Java either
     os.environ.pop("JAVA_HOME", None)
@@ -39,6 +40,16 @@ def contain(folder: Path, memory: Path | None = None) -> bool:
             # Some refuse, and hold no files
             library.mount(b"none", mounted, None, _REMOUNT | _BIND | _READ_ONLY, None)
     return _is_closed(folder)
+
+
+def bound_memory(more: int) -> None:
+    """From now on this process gets no more than these bytes of addresses. They count from what it has: a
+    child that was forked has those of its parent, which may be any number.
+    """
+    taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    most = resource.getrlimit(resource.RLIMIT_AS)[1]
+    bound = taken + more if most == resource.RLIM_INFINITY else min(taken + more, most)
+    resource.setrlimit(resource.RLIMIT_AS, (bound, bound))
 
 
 def _mounts() -> list[bytes]:

@@ -1,5 +1,6 @@
 """A small part of what ``python -m tests.bench entrances`` does at length."""
 
+import mmap
 import os
 
 import pytest
@@ -16,6 +17,12 @@ _OF = 4
 @pytest.mark.parametrize("name", _PLAIN)
 def test_a_few_inputs_end_well(name: str) -> None:
     assert _falls(name, 100) == []
+
+
+def test_a_large_parent_does_not_count() -> None:
+    """Addresses of the process that is forked are no memory that an input took."""
+    with mmap.mmap(-1, 6 * 2**30, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=mmap.PROT_READ):
+        assert _falls("files", 3) == []
 
 
 @pytest.mark.skipif(

@@ -7,7 +7,6 @@ import io
 import json
 import os
 import random
-import resource
 import signal
 import tempfile
 import time
@@ -20,7 +19,7 @@ from types import FrameType
 from typing import TextIO
 
 from tests.mutations.children import HANGING, Child
-from tests.mutations.contain import contain
+from tests.mutations.contain import bound_memory, contain
 from tests.mutations.entrances.entrance import Entrance
 
 LONGEST = 10.0
@@ -106,7 +105,7 @@ def _work(entrance: Entrance, numbers: range, seed: int, folder: Path, lines: Te
     (folder / "entrance").mkdir()
     with _quiet():
         gate = entrance.open(folder / "entrance")
-        _bound_memory()
+        bound_memory(_MEMORY)
         slowest = 0.0
         for number in numbers:
             lines.write(f"{number}\n")
@@ -135,11 +134,6 @@ def _fall(name: str, number: int, problem: BaseException) -> Fall:
         place=f"{ours[-1].filename}:{ours[-1].lineno}" if ours else "",
         trace="".join(traceback.format_exception(problem))[-4000:],
     )
-
-
-def _bound_memory() -> None:
-    taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (taken + _MEMORY, taken + _MEMORY))
 
 
 @contextlib.contextmanager
