@@ -133,13 +133,15 @@ class _Reader:
         match source:
             case exp.Table(this=exp.Identifier()):
                 given = known.get(name_of(source).lower())
-                if given and clause(source, "sample"):
-                    self._note(StreamLimit.SAMPLE, source)
-                return given
             case exp.Subquery():
-                return self.query(source, known)
+                given = self.query(source, known)
             case _:
                 return None
+        sample = clause(source, "sample")
+        # A number of rows is a LIMIT to Spark, which a stream may have
+        if given and sample is not None and not clause(sample, "size"):
+            self._note(StreamLimit.SAMPLE, source)
+        return given
 
     def _joined(self, join: exp.Join, left: bool, right: bool) -> None:
         if left == right:

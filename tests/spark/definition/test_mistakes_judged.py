@@ -43,11 +43,15 @@ LIMITED = (
     "SELECT dim.k FROM dim LEFT SEMI JOIN ev ON ev.k = dim.k",
     "SELECT dim.k FROM dim LEFT ANTI JOIN ev ON ev.k = dim.k",
     "SELECT id FROM ev TABLESAMPLE (10 PERCENT)",
+    "SELECT id FROM ev TABLESAMPLE (BUCKET 1 OUT OF 3)",
+    "SELECT id FROM (SELECT id FROM ev) TABLESAMPLE (10 PERCENT)",
 )
 """What a stream cannot do."""
 UNLIMITED = (
     "SELECT id FROM ev DISTRIBUTE BY id",
     "SELECT id FROM ev LIMIT 3",
+    "SELECT id FROM ev TABLESAMPLE (3 ROWS)",
+    "SELECT ev.id FROM ev JOIN (SELECT k FROM dim TABLESAMPLE (10 PERCENT)) d ON ev.k = d.k",
     "SELECT id FROM ev WINDOW w AS (PARTITION BY k)",
     "SELECT k FROM ev EXCEPT SELECT k FROM dim",
     "SELECT ev.k FROM ev LEFT JOIN dim ON ev.k = dim.k",
