@@ -109,6 +109,10 @@ class _Evaluation:
     names: dict[str, dict[str, None]] = field(default_factory=dict)
     traversals: dict[str, list[Traversal]] = field(default_factory=dict)
     instances: dict[str, list[InstanceKey]] = field(default_factory=dict)
+    repeated: dict[str, Value] = field(default_factory=dict)
+    """The values of blocks with ``count`` or ``for_each`` that others have asked for: each instance of such a
+    block refers to one instance of another, as a rule.
+    """
     failed: set[str] = field(default_factory=set)
     unread: dict[str, Diagnostic] = field(default_factory=dict)
     unasked: set[str] = field(default_factory=set)
@@ -837,15 +841,22 @@ def _block_value(evaluation: _Evaluation, block: str) -> Value:
     """What ``table.orders`` means: one resource, a tuple of them (count) or a map (for_each)."""
     if block in evaluation.failed or block not in evaluation.instances:
         return unknown()
+    if block in evaluation.repeated:
+        return evaluation.repeated[block]
     keys = evaluation.instances[block]
     kind, name = kind_and_name(block)
     values = {key: _instance_value(evaluation, Address(kind, name, key)) for key in keys}
     declared = evaluation.module.resources.get(block)
-    if declared is not None and declared.body.attribute("count"):
-        return tuple_value(values.values())
-    if declared is not None and declared.body.attribute("for_each"):
-        return object_value({str(key): value for key, value in values.items()})
-    return values[None]
+    if declared is None or not (declared.body.attribute("count") or declared.body.attribute("for_each")):
+        return values[None]
+    value = (
+        tuple_value(values.values())
+        if declared.body.attribute("count")
+        else object_value({str(key): value for key, value in values.items()})
+    )
+    # Blocks are evaluated in the order of their references, so this one is whole
+    evaluation.repeated[block] = value
+    return value
 
 
 def _instance_value(evaluation: _Evaluation, address: Address) -> Value:

@@ -133,6 +133,7 @@ MEASUREMENTS: dict[str, tuple[Measurement, int]] = {
     "startup": (core_figures.startup, 10),
     "noop-plan": (core_figures.noop_plan, 1_000),
     "growth": (core_figures.growth, 1_000),
+    "instances": (core_figures.instances, 100),
     "bookkeeping": (core_figures.bookkeeping, 1_000),
     "create-tables": (lake_figures.create_tables, 100),
     "observing": (lake_figures.observing, 1_000),

@@ -18,7 +18,7 @@ from tests.bench.programs import (
     spread,
     terraform,
 )
-from tests.bench.work import write_nothings, write_tables, write_terraform
+from tests.bench.work import write_instances, write_nothings, write_tables, write_terraform
 
 _TIMES_FASTER = {"warm": 5.0, "cold": 1.3}
 _ROUNDS = 5
@@ -92,6 +92,27 @@ def growth(directory: Path, blocks: int) -> Iterator[Figure]:
     )
     yield Figure(name=f"no-op plan of {10 * blocks} idle", value=seconds[1], unit="s of CPU", bar=3.0)
     yield Figure(name=f"plan memory of {10 * blocks}", value=memory, unit="MB", bar=300.0)
+
+
+def instances(directory: Path, count: int) -> Iterator[Figure]:
+    """How the time of ``validate`` grows from ``count`` instances that refer to instances of another block to
+    ten times as many.
+    """
+    commands = []
+    for number in (count, 10 * count):
+        place = directory / str(number)
+        place.mkdir(parents=True)
+        write_instances(place, number)
+        commands.append(flareiac(place, "validate", cache=directory / "cache"))
+        commands[-1].run()
+    seconds = [median_processor(runs) for runs in in_turns(3, commands)]
+    yield Figure(
+        name=f"growth of {count} to {10 * count} instances that refer to each other",
+        value=seconds[1] / seconds[0],
+        unit="times",
+        bar=11.0,
+        detail={"processor seconds": [round(value, 3) for value in seconds]},
+    )
 
 
 def bookkeeping(directory: Path, blocks: int) -> Iterator[Figure | NotMeasured]:

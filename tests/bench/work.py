@@ -51,6 +51,26 @@ def write_nothings(directory: Path, count: int) -> None:
     (directory / "main.flare.hcl").write_text("\n".join(blocks))
 
 
+def write_instances(directory: Path, count: int) -> None:
+    """A FlareIaC project of so many tables by ``for_each``, each of which refers to one of as many others."""
+    (directory / "main.flare.hcl").write_text(
+        f"""locals {{ names = toset([for number in range({count}) : tostring(number)]) }}
+table "first" {{
+  for_each  = local.names
+  namespace = "bench"
+  name      = "first_${{each.key}}"
+  column "id" {{ type = "long" }}
+}}
+table "second" {{
+  for_each  = local.names
+  namespace = table.first[each.key].namespace
+  name      = "second_${{each.key}}"
+  column "id" {{ type = "long" }}
+}}
+"""
+    )
+
+
 def write_terraform(directory: Path, count: int) -> None:
     """The same content as inputs of terraform's built-in resource."""
     columns = "\n".join(f'    c{number}         = "{kind}"' for number, kind in enumerate(_TYPES))
