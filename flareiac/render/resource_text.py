@@ -74,8 +74,12 @@ def entries(resources: Sequence[PlannedResource], look: RenderOptions) -> list[l
 
 
 def blocked_entry(resource: PlannedResource, look: RenderOptions) -> list[str]:
-    """Why a resource cannot be applied as written, each way out to paste, and what it was about to become."""
+    """Why a resource cannot be applied as written, each way out to paste, and what it was about to become.
+
+    What changed outside comes first: a decision about it may depend on that.
+    """
     lines = [_titled(f"# {printable(resource.address)} is blocked", look)]
+    lines.extend(look.style.paint(_drift_line(text, look), Tone.CHANGE) for text in resource.proposal.drift)
     for blocker in resource.proposal.blockers:
         lines.extend(_blocker_lines(blocker, look))
     if resource.proposal.changes:

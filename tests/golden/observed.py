@@ -112,8 +112,11 @@ class JobThere:
     """A job as it is observed: it runs, and each of its queries has committed batch 7 and keeps no state."""
 
     state: Literal["running", "stopped"] | None = "running"
-    phase: Literal["failed"] | None = None
+    phase: Literal["failed", "backoff"] | None = None
     """As its state, unless it failed; a batch job is completed."""
+    error: str | None = None
+    """Why it failed."""
+    since_ms: int | None = None
     alive: bool = True
     silent: str = ""
     elsewhere: str = ""
@@ -178,6 +181,8 @@ class JobThere:
             stands={}
             if position is None
             else dict.fromkeys(names, position.of_query(self.committed, in_flight=self.in_flight)),
+            error=self.error,
+            since_ms=self.since_ms,
             heard_ms=self.heard_ms,
             absent=tuple(self.absent),
             given_generation=self.given_generation,

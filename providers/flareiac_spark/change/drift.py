@@ -10,13 +10,12 @@ from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import recorded_identity
 from flareiac_spark.generation.generation_plan import foreign_writers
 from flareiac_spark.observation.job import ENDED, JobFacts, observed_facts
+from flareiac_spark.utc import utc_text
 
 IDLE_SHUTDOWN: Final = "idle_shutdown"
 
 
-def running(
-    request: PlanRequest, recorded: JobDefinition, desired: JobDefinition, facts: JobFacts
-) -> tuple[str, ...]:
+def running(request: PlanRequest, recorded: JobDefinition, facts: JobFacts) -> tuple[str, ...]:
     """What another start heals."""
     identity = recorded_identity(request.recorded)
     if not looked_at(request):
@@ -24,29 +23,68 @@ def running(
     if recorded.stopped:
         return ("it was started by hand",) if facts.state == "running" and not recorded.is_finite else ()
     if recorded.is_finite:
-        failed = facts.phase == "failed" and facts.digest == identity.digest and identity.result is None
-        return (f"its run failed: {facts.error}",) if failed and recorded.run != "manual" else ()
+        failed = facts.digest == identity.digest and identity.result is None and recorded.run != "manual"
+        return tuple(_failed_run(facts)) if failed else ()
     found = []
     if facts.digest is not None and facts.digest != identity.digest:
         found.append("another definition than the recorded one is set to run")
-    return (*found, *_not_running(desired, facts))
+    return (*found, *_not_running(recorded, facts))
 
 
-def _not_running(desired: JobDefinition, facts: JobFacts) -> Iterator[str]:
+def down(request: PlanRequest, recorded: JobDefinition, facts: JobFacts) -> tuple[str, ...]:
+    """Says that a job is down, since when and why, for every plan that touches it, whatever the plan does
+    about it.
+    """
+    if not looked_at(request):
+        return ()
+    if recorded.is_finite:
+        return tuple(_failed_run(facts))
+    if facts.alive and facts.phase == "backoff":
+        return (f"it is down, and is started again by itself: it {_failed(facts)}",)
+    if recorded.stopped and facts.state != "running":
+        return ()
+    return tuple(_not_running(recorded, facts))
+
+
+def stands(request: PlanRequest, facts: JobFacts) -> bool:
+    """True where nothing of a job is at work, so that nothing has to stop for a change."""
+    at_work = facts.alive and facts.phase not in ENDED
+    return looked_at(request) and not facts.silent and not at_work
+
+
+def _failed_run(facts: JobFacts) -> Iterator[str]:
+    if facts.phase == "failed":
+        yield f"its run {_failed(facts)}"
+
+
+def _not_running(job: JobDefinition, facts: JobFacts) -> Iterator[str]:
     """Why a stream does not run; one that is silent is unwell, and nothing that a start would heal."""
-    application = f"its Spark application ({desired.engine})"
+    application = f"its Spark application ({job.engine})"
     if facts.state == "stopped":
-        yield "it was stopped by hand"
+        yield f"it is down: it was stopped by hand{_at(facts.since_ms) if facts.phase in ENDED else ''}"
     elif facts.elsewhere:
         yield f"{application} is silent, and {facts.elsewhere} cannot be seen from here"
     elif facts.silent:
         return
     elif not facts.alive and facts.ended != IDLE_SHUTDOWN:
-        yield f"{application} is not running" + (f": {facts.ended}" if facts.ended else "")
+        reasons = [
+            *([facts.ended] if facts.ended else []),
+            *([f"before that it {_failed(facts)}"] if facts.phase in ("failed", "backoff") else []),
+        ]
+        heard = f" (last heard from{_at(facts.heard_ms)})" if facts.heard_ms is not None else ""
+        yield f"it is down: {application} is not running{heard}" + "".join(f": {text}" for text in reasons)
     elif facts.phase == "failed":
-        yield f"it has failed: {facts.error}"
+        yield f"it is down: it {_failed(facts)}"
     elif not facts.alive:
-        yield f"{application} ended because it was idle"
+        yield f"it is down: {application} ended{_at(facts.heard_ms)} because it was idle"
+
+
+def _failed(facts: JobFacts) -> str:
+    return f"failed{_at(facts.since_ms)}" + (f": {facts.error}" if facts.error else "")
+
+
+def _at(ms: int | None) -> str:
+    return f" at {utc_text(ms, timespec='seconds')}" if ms is not None else ""
 
 
 def at_rest(request: PlanRequest, recorded: JobDefinition, facts: JobFacts) -> bool:

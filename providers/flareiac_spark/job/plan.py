@@ -36,7 +36,16 @@ from flareiac_spark.change.changes import (
     gravity,
 )
 from flareiac_spark.change.diff import SPARK, changes, is_fresh, quarantined
-from flareiac_spark.change.drift import at_rest, foreign, looked_at, pinned_otherwise, rolled_back, running
+from flareiac_spark.change.drift import (
+    at_rest,
+    down,
+    foreign,
+    looked_at,
+    pinned_otherwise,
+    rolled_back,
+    running,
+    stands,
+)
 from flareiac_spark.change.kept_reading import KEPT, with_kept_reading
 from flareiac_spark.change.left_definition import left_definition
 from flareiac_spark.change.proofs import (
@@ -69,6 +78,9 @@ from flareiac_spark.start_from import CARRY_OVER
 
 _STOPS: Final = "stops after its current batch"
 _BESIDE: Final = "stops before the change and starts after it"
+_STARTS: Final = "starts "
+_AFTER: Final = f"{_STARTS}after the change"
+"""The same of a job that stands."""
 _HIDDEN: Final = ("step_order", "column_order")
 _NO_POSITION: Final = (codes.OFFSET_EXPIRED.id, *broker_positions.LOST_CODES)
 _NOT_KNOWN: Final = (codes.STREAMABLE_ROWS_UNKNOWN.id, codes.POSITION_UNKNOWN.id)
@@ -146,9 +158,11 @@ def _removed(request: PlanRequest) -> Proposal:
             steps=held_after(request),
             drift=("it is no longer among what should run",),
         )
-    recorded = _recorded(request)
+    recorded, facts = _recorded(request), _facts(request)
+    is_down = down(request, recorded, facts) if recorded is not None else ()
+    stops = "is not started again" if stands(request, facts) else "stops"
     step = Step(
-        text="the job stops; no table and no checkpoint goes with it",
+        text=f"the job {stops}; no table and no checkpoint goes with it",
         effect=Effect.STOPS,
         why="it is no longer declared; to pause it, keep its block and write stopped = true",
     )
@@ -156,8 +170,8 @@ def _removed(request: PlanRequest) -> Proposal:
         action=Action.DELETE,
         planned=None,
         steps=(step, *held_after(request)),
-        reasons=("it is no longer declared",),
-        at_rest=recorded is not None and at_rest(request, recorded, _facts(request)),
+        reasons=("it is no longer declared", *is_down),
+        at_rest=recorded is not None and at_rest(request, recorded, facts),
     )
 
 
@@ -200,10 +214,12 @@ def _moved_and_raised(request: PlanRequest, desired: JobDefinition, recorded: Jo
 
 
 def _created(request: PlanRequest, desired: JobDefinition) -> Proposal:
-    facts = _facts(request)
+    facts, recorded = _facts(request), _recorded(request)
     drift: tuple[str, ...] = ()
-    if request.recorded is not None and isinstance(request.observed, Missing):
+    if recorded is not None and isinstance(request.observed, Missing):
         drift = (request.observed.reason or "it is no longer among what should run",)
+    elif recorded is not None:
+        drift = down(request, recorded, facts)
     blockers = [blocker for blocker in (blocking.misfit(desired, facts, request),) if blocker]
     blockers += _refused_again(request, desired, facts)
     blockers += written_schemas.blockers(request, facts)
@@ -513,7 +529,7 @@ def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefiniti
     if needed == KEEPS_STATE and is_accepted_unproven(request.address, recorded, desired):
         found, needed = [*found, unproven_change(recorded, desired)], NO_PROOF
     pair = "" if fresh or same_texts(recorded, desired) else pair_digest(recorded, desired)
-    healable = running(request, recorded, desired, facts)
+    healable = running(request, recorded, facts)
     starts = _starts_again(request, recorded, found, healable)
     blockers = _blockers(request, desired, recorded, found, facts, starts=starts)
     certain = (starts and _runs(facts)) or (fresh and desired.starts_by_itself)
@@ -524,14 +540,14 @@ def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefiniti
     accepted = blocking.is_accepted(
         request.address, [change for change in found if isinstance(change, Mixed)], desired, recorded
     )
-    stands = recorded.stopped and facts.state != "running"
-    steps = _steps(found, desired, fresh=fresh, accepted=accepted, stands=stands)
+    standing = (recorded.stopped and facts.state != "running") or stands(request, facts)
+    steps = _steps(found, desired, fresh=fresh, accepted=accepted, stands=standing)
     steps += written_schemas.steps(request, desired, recorded, facts)
     steps += _quarantines(desired, recorded) if any(step.effect is Effect.RESTART for step in steps) else ()
     if not fresh and any(step.effect is Effect.RESTART for step in steps):
         steps += _in_flight(facts)
     steps += generation_plan.steps(request, desired, facts) if fresh else []
-    steps = _as_one_stop(steps, _state_steps(request, desired, recorded, facts), facts)
+    steps = _as_one_stop(steps, _state_steps(request, desired, recorded, facts, standing), facts)
     if not any(step.effect in (Effect.RESTART, Effect.STARTS) for step in steps):
         steps += _heal_steps(desired, healable, facts)
     undone = rolled_back(request, recorded, facts)
@@ -555,7 +571,7 @@ def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefiniti
         changes=_changed(request, planned, found, fresh=fresh, accepted=accepted),
         steps=tuple(steps),
         reasons=(
-            *_reasons(found, drift, request, desired),
+            *dict.fromkeys((*_reasons(found, drift, request, desired), *down(request, recorded, facts))),
             *_left_null(request, desired, recorded),
             *_at_least_once(desired, recorded),
             *written_schemas.reasons(request, desired, recorded, facts),
@@ -729,10 +745,12 @@ def _single_step(change: JobChange, *, fresh: bool, accepted: bool) -> Step | No
 
 
 def _state_steps(
-    request: PlanRequest, desired: JobDefinition, recorded: JobDefinition, facts: JobFacts
+    request: PlanRequest, desired: JobDefinition, recorded: JobDefinition, facts: JobFacts, standing: bool
 ) -> list[Step]:
     if desired.stopped and (facts.state == "running" or not recorded.stopped):
         why = "it was started by hand and stopped = true" if recorded.stopped else "stopped = true"
+        if standing:
+            return [Step(text="stays down", effect=Effect.METADATA, why=why)]
         kept = broker_positions.kept_text(desired, facts)
         return [
             Step(
@@ -744,19 +762,22 @@ def _state_steps(
     if recorded.stopped and not desired.stopped:
         why = "; ".join(["stopped = false", *broker_positions.start_notes(desired, facts)])
         return [Step(text="starts where its checkpoint stands", effect=Effect.STARTS, why=why)]
-    return _disturbance_steps(request, desired)
+    return _disturbance_steps(request, desired, standing)
 
 
 def _as_one_stop(steps: list[Step], others: list[Step], facts: JobFacts) -> list[Step]:
     """A job that changes and is stopped for the change of another stops once, and says so once. Says how long
     a batch of it takes, where one is waited for.
     """
-    at = next((at for at, step in enumerate(steps) if step.text.startswith(_STOPS)), None)
-    disturbed = [step for step in others if step.text == _BESIDE]
+    at = next((at for at, step in enumerate(steps) if step.text.startswith((_STOPS, _STARTS))), None)
+    disturbed = [step for step in others if step.text in (_BESIDE, _AFTER)]
     if at is not None and disturbed:
         why = "; ".join(dict.fromkeys(item.why for item in (steps[at], *disturbed) if item.why))
         text = steps[at].text.replace(_STOPS, f"{_STOPS}, before the change, and starts after it", 1)
-        steps[at] = replace(steps[at], text=text.replace("after it and starts ", "after it ", 1), why=why)
+        text = text.replace("after it and starts ", "after it ", 1)
+        if text.startswith(_STARTS):
+            text = text.replace(_STARTS, f"{_AFTER} ", 1)
+        steps[at] = replace(steps[at], text=text, why=why)
         others = [step for step in others if step not in disturbed]
     found = [*steps, *others]
     if not facts.alive or not facts.batch_seconds:
@@ -770,12 +791,13 @@ def _as_one_stop(steps: list[Step], others: list[Step], facts: JobFacts) -> list
     ]
 
 
-def _disturbance_steps(request: PlanRequest, desired: JobDefinition) -> list[Step]:
+def _disturbance_steps(request: PlanRequest, desired: JobDefinition, standing: bool) -> list[Step]:
     if desired.is_finite or desired.stopped:
         return []
+    beside, after = (_AFTER, _AFTER) if standing else (_BESIDE, "restarts after the change")
     return [
         Step(
-            text="restarts after the change" if item.reaction is Reaction.RESTARTS else _BESIDE,
+            text=after if item.reaction is Reaction.RESTARTS else beside,
             effect=Effect.RESTART,
             why=item.reason,
         )

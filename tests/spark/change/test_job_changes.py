@@ -332,7 +332,7 @@ def test_stopping_and_starting(tmp_path: Path) -> None:
     ("facts", "says"),
     [
         (running(alive=False), "is not running"),
-        (running(phase="failed", error="X: y"), "it has failed: X: y"),
+        (running(phase="failed", error="X: y"), "it is down: it failed: X: y"),
         (running(state="stopped"), "stopped by hand"),
         (running(digest="other"), "another definition"),
     ],
