@@ -16,8 +16,11 @@ from flareiac.sdk.capabilities import Proofs
 from flareiac.sdk.project import Project
 from flareiac.sdk.requests import ChangeRequest
 from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.definition.job_identity import JobIdentity, recorded_identity, with_proof
 from flareiac_spark.engine.application import Applications
 from flareiac_spark.engine.engine_definition import LOCAL, EngineDefinition
+from flareiac_spark.job.kept_answers import KeptAnswer, KeptAnswers
+from flareiac_spark.job.payload import JobPayload
 from flareiac_spark.job.preflight import prove
 from flareiac_spark.job.running import RunningJobs
 
@@ -28,8 +31,35 @@ _IDLE_MS: Final = 600_000
 
 def prove_here(requests: Sequence[ChangeRequest], project: Project) -> Proofs:
     """Answers as the engines of these jobs would, as far as schemas and settings of queries decide it.
-    Engines that differ in these need a start each. Raises ``Failure``.
+    Engines that differ in these need a start each; what was answered before needs none. Raises ``Failure``.
     """
+    answers = KeptAnswers(project)
+    by_address = {item.address: item for item in requests if JobPayload.of(item.action.payload).analyse}
+    kept = {address: found for address, item in by_address.items() if (found := answers.find(item))}
+    asked = [item for address, item in by_address.items() if address not in kept]
+    said = _ask(asked, project) if asked else Proofs()
+    answers.keep(_worth_keeping(asked, said), by_address)
+    known = {
+        address: encode(with_proof(recorded_identity(by_address[address].action.recorded), answer.proof))
+        for address, answer in kept.items()
+        if answer.proof is not None
+    }
+    return replace(said, learned={**said.learned, **known}, checked=said.checked | kept.keys())
+
+
+def _worth_keeping(asked: Sequence[ChangeRequest], said: Proofs) -> dict[str, KeptAnswer]:
+    """Whole answers without an error."""
+    found: dict[str, KeptAnswer] = {}
+    for request in asked:
+        pair = JobPayload.of(request.action.payload).pair
+        identity = JobIdentity.of(said.learned.get(request.address, {}))
+        proof = next((item for item in identity.proofs if item.pair == pair), None)
+        if request.address in said.checked and (proof is not None or not pair):
+            found[request.address] = KeptAnswer(proof=proof)
+    return found
+
+
+def _ask(requests: Sequence[ChangeRequest], project: Project) -> Proofs:
     folder = Path(tempfile.mkdtemp(prefix="flareiac-prove-"))
     applications = Applications(project)
     engines: dict[str, EngineDefinition] = {}

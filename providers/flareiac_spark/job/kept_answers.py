@@ -1,0 +1,93 @@
+"""Answers of a Spark of this machine, in the user's cache: Spark is asked on schemas alone, so the same
+question has the same answer. Touches the user's cache.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from flareiac import __version__
+from flareiac.kernel import user_cache
+from flareiac.kernel.data import digest
+from flareiac.kernel.diagnostics import Failure
+from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.kernel.records import Mismatch, decode, encode
+from flareiac.sdk.project import Project
+from flareiac.sdk.requests import ChangeRequest
+from flareiac_spark import driver
+from flareiac_spark.control import StoredProof, job_spec_to_json
+from flareiac_spark.definition.build import spec_of
+from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.definition.proof_pair import pair_of
+from flareiac_spark.job.payload import JobPayload
+from flareiac_spark.runtime.versions import installed_pyspark
+
+_MOST: Final = 1_000
+"""Answers of one project."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptAnswer:
+    """A job in which Spark has seen no error. ``proof``: its verdict on the new and the old text, where it
+    was asked for one.
+    """
+
+    proof: StoredProof | None = None
+
+
+class KeptAnswers:
+    """The answers about the jobs of one project, by the digest of the question."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._name = f"proofs/{digest(str(project.root))}.json"
+        found = user_cache.read_json(self._name)
+        self._known: dict[str, Any] = found if isinstance(found, dict) else {}
+
+    def find(self, request: ChangeRequest) -> KeptAnswer | None:
+        """The answer about a change; None where Spark has to be asked."""
+        key = self._key(request)
+        if key not in self._known:
+            return None
+        try:
+            return decode(KeptAnswer, self._known[key])
+        except Mismatch:
+            return None
+
+    def keep(self, answers: Mapping[str, KeptAnswer], requests: Mapping[str, ChangeRequest]) -> None:
+        """Keeps answers, both by the address of the job."""
+        for address, answer in answers.items():
+            key = self._key(requests[address])
+            if key:
+                self._known[key] = encode(answer)
+        if answers:
+            user_cache.keep_json(self._name, dict(list(self._known.items())[-_MOST:]))
+
+    def _key(self, request: ChangeRequest) -> str:
+        """Everything that an answer depends on; empty where that is not known."""
+        planned, recorded = request.action.planned, request.action.recorded
+        payload = JobPayload.of(request.action.payload)
+        job, project = JobDefinition.of(planned), self._project
+        before: Any = payload.before or (recorded.attributes if recorded is not None else None)
+        pair: Any = None
+        try:
+            spec = spec_of(request.address, planned, request.references, project, analysis=True)
+            if payload.pair and before is not None:
+                pair = encode(pair_of(request.address, before, planned, request.references, project))
+        except (Failure, KeyError):
+            return ""
+        conf, packages = job.runs_in.conf, list(job.runs_in.packages)
+        asker = [installed_pyspark(), __version__, _code()]
+        return digest([job_spec_to_json(spec), payload.pair, pair, conf, packages, asker])
+
+
+@cache
+def _code() -> str:
+    """What asks Spark, in the version that is installed."""
+    content = hashlib.sha256()
+    for file in sorted(Path(str(driver.__file__)).parent.iterdir()):
+        if file.is_file():
+            content.update(f"{file.name}\0".encode() + file.read_bytes())
+    return content.hexdigest()
