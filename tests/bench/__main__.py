@@ -77,13 +77,15 @@ def _matrix(directory: Path, _blocks: int, only: str = "", store: str = "") -> I
 def _chaos(
     directory: Path, kills: int, seed: int | None = None, suite: str = "files"
 ) -> Iterator[Figure | NotMeasured]:
-    from tests.bench.chaos import chaos, cluster_chaos, kafka_chaos
+    from tests.bench.chaos import chaos, cluster_chaos, kafka_chaos, proof_chaos
 
     chosen = random.randrange(1_000_000) if seed is None else seed
     if suite == "kafka":
         yield from kafka_chaos(directory, kills, chosen)
     elif suite == "cluster":
         yield from cluster_chaos(directory, kills, chosen)
+    elif suite == "proofs":
+        yield from proof_chaos(directory, kills, chosen)
     else:
         yield from chaos(directory, kills, chosen)
 
@@ -191,9 +193,9 @@ def main() -> int:
     parser.add_argument(
         "--suite",
         default="files",
-        choices=["files", "kafka", "cluster"],
-        help="of chaos: jobs over files, over topics of a broker that is killed too, or on a cluster whose "
-        "master and workers are",
+        choices=["files", "kafka", "cluster", "proofs"],
+        help="of chaos: jobs over files, over topics of a broker that is killed too, on a cluster whose "
+        "master and workers are, or jobs whose texts Spark proves",
     )
     parser.add_argument(
         "--seed", type=int, help="of chaos, state-chaos, verdicts, mutations and entrances: repeats one"

@@ -1,5 +1,5 @@
-"""``python -m tests.bench chaos [--suite kafka|cluster] [--kills 200] [--seed S]``: whatever is killed, and
-wherever, every row is there once in the end.
+"""``python -m tests.bench chaos [--suite kafka|cluster|proofs] [--kills 200] [--seed S]``: whatever is
+killed, and wherever, every row is there once in the end.
 
 Command lines, drivers, JVMs and single attempts of jobs are killed at named points, by the decisions of a
 seed, while files land and jobs are changed. After each the next apply must converge, and all tables must
@@ -12,6 +12,9 @@ once, and none that is in no table.
 
 With ``--suite cluster`` jobs run on a standalone cluster whose master and workers are killed as well, and
 come back. Never are there two applications at once.
+
+With ``--suite proofs`` the edits are texts that the comparison takes for the same, and most kills are of
+commands: between what Spark proves or refutes, its record, and the start.
 """
 
 import json
@@ -24,6 +27,7 @@ from tests.bench.chaos_cluster import Machines
 from tests.bench.chaos_kafka_scenarios import KAFKA_SCENARIOS
 from tests.bench.chaos_lake import Lake
 from tests.bench.chaos_plan import CLUSTER_CARDS, KAFKA_CARDS, Cards, Chaos
+from tests.bench.chaos_proof_scenarios import PROOF_CARDS, PROOF_SCENARIOS
 from tests.bench.chaos_rows import Landing
 from tests.bench.chaos_run import Course
 from tests.bench.chaos_scenarios import SCENARIOS, Scenario
@@ -46,6 +50,14 @@ def chaos(
     yield from _figures(
         Course(lake, Chaos(seed, scenarios, mild=mild), scenarios, Landing(directory, seed)), kills, seed
     )
+
+
+def proof_chaos(directory: Path, kills: int, seed: int) -> Iterator[Figure]:
+    """As ``chaos``, of changes that Spark proves or refutes."""
+    remark(f"chaos of proofs with seed {seed}: the same again with --suite proofs --seed {seed}")
+    chances = Chaos(seed, PROOF_SCENARIOS, cards=PROOF_CARDS)
+    course = Course(Lake(directory), chances, PROOF_SCENARIOS, Landing(directory, seed))
+    yield from _figures(course, kills, seed)
 
 
 def kafka_chaos(

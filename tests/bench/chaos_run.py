@@ -35,6 +35,8 @@ _MAY_MOVE: Final = (
 )
 """Whether this user may give a process another host's name."""
 _UNSEEN: Final = "driver.lease-taken"
+_REFUTED: Final = "FIK470"
+"""The code of a text that Spark refutes; nothing else has happened."""
 
 
 class Course:
@@ -391,6 +393,8 @@ class Course:
             done = self._command(*_APPLY, **self._variables())
             text = done.text
             if done.code:
+                if _REFUTED in done.err:
+                    continue  # the next plan knows of it
                 if self._hard == hard and self.lake.driver_pid() is not None:
                     self._complain(f"apply ended with {done.code}, and no driver died:\n{done.text[-4000:]}")
                 continue

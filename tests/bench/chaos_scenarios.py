@@ -71,6 +71,8 @@ class Change:
     TABLE = "changed table"
     PARTITIONS = "added partition"
     RATE = "changed rate limit"
+    TEXT = "another text of the same plan"
+    REFUTED = "a text that is refuted"
 
 
 class Values(StrEnum):
@@ -221,7 +223,7 @@ def declared_plain_table(name: str, *, lines: Sequence[str] = ()) -> str:
     )
 
 
-def _files(name: str, per_batch: int = 1, *, watermark: bool = False) -> str:
+def declared_files(name: str, per_batch: int = 1, *, watermark: bool = False) -> str:
     source = block("files", 'path = "landing"', 'format = "json"', f"max_files_per_trigger = {per_batch}")
     columns = [block(f'column "{column}"', f'type = "{kind}"') for column, kind in COLUMNS.items()]
     late = [f'watermark = {{ column = "ts", delay = "{int(DELAY.total_seconds())}s" }}'] if watermark else []
@@ -240,12 +242,13 @@ def declared_job(
     *lines: str,
     generation: int = 0,
     start: str = "",
+    trigger: str = "1s",
 ) -> str:
     told = [f"generation = {generation + 1}"] if generation else []
     begun = [f'start_from = "{start}"'] if generation and start else []
     body = [
         f"checkpoint = checkpoint.{name}",
-        'trigger = { processing_time = "1s" }',
+        f'trigger = {{ processing_time = "{trigger}" }}',
         'stability = { within = "10m" }',
         'restart = { max_failures = 500, within = "3s", backoff = "200ms" }',
         *lines,
@@ -298,25 +301,25 @@ def _plain(_edits: Edits) -> str:
     return "\n".join(
         [
             declared_plain_table("plain"),
-            _files("plain"),
+            declared_files("plain"),
             declared_job("plain", "plain", {"rows": SELECT}, [declared_output("plain")]),
         ]
     )
 
 
-def _windows(_edits: Edits) -> str:
+def declared_windows(name: str, source: str = "FROM events", trigger: str = "1s") -> str:
+    """A job that sums over windows of time. ``source``: how its query names what it reads."""
     sql = (
-        "SELECT window.start AS since, city, count(*) AS events, sum(n) AS total FROM events "
+        f"SELECT window.start AS since, city, count(*) AS events, sum(n) AS total {source} "
         f"GROUP BY window(ts, '{int(WINDOW.total_seconds())} seconds'), city"
     )
-    table = declared_table("windows", "since:timestamptz", "city:string", "events:long", "total:long")
-    return "\n".join(
-        [
-            table,
-            _files("windows", watermark=True),
-            declared_job("windows", "windows", {"sums": sql}, [declared_output("windows")]),
-        ]
-    )
+    table = declared_table(name, "since:timestamptz", "city:string", "events:long", "total:long")
+    job = declared_job(name, name, {"sums": sql}, [declared_output(name)], trigger=trigger)
+    return "\n".join([table, declared_files(name, watermark=True), job])
+
+
+def _windows(_edits: Edits) -> str:
+    return declared_windows("windows")
 
 
 MERGED: Final = ('mode = "merge"', 'merge = { on = ["k"], latest_by = "id", delete_if = "s.gone" }')
@@ -331,7 +334,7 @@ def _merge(_edits: Edits) -> str:
         {"rows": "SELECT k, id, n, city, gone FROM events"},
         [declared_output("merge", *MERGED)],
     )
-    return "\n".join([table, _files("merge"), job])
+    return "\n".join([table, declared_files("merge"), job])
 
 
 def _erased(_edits: Edits) -> str:
@@ -346,7 +349,9 @@ def _erased(_edits: Edits) -> str:
     job = declared_job(
         "erased", "erased", {"rows": sql}, [declared_output("erased", 'mode = "merge"', merge)]
     )
-    return "\n".join([table, declared_table("erased_keys", "k:long", "place:string"), _files("erased"), job])
+    return "\n".join(
+        [table, declared_table("erased_keys", "k:long", "place:string"), declared_files("erased"), job]
+    )
 
 
 def _parts(_edits: Edits) -> str:
@@ -354,14 +359,14 @@ def _parts(_edits: Edits) -> str:
     job = declared_job(
         "parts", "parts", {"rows": SELECT}, [declared_output("parts", 'mode = "overwrite_partitions"')]
     )
-    return "\n".join([table, _files("parts"), job])
+    return "\n".join([table, declared_files("parts"), job])
 
 
 def _branch(_edits: Edits) -> str:
     job = declared_job(
         "branch", "branch", {"rows": SELECT}, [declared_output("branch", f'branch = "{BRANCH}"')]
     )
-    return "\n".join([declared_plain_table("branch"), _files("branch", 2), job])
+    return "\n".join([declared_plain_table("branch"), declared_files("branch", 2), job])
 
 
 def _pair(_edits: Edits) -> str:
@@ -372,7 +377,12 @@ def _pair(_edits: Edits) -> str:
     steps = {"rows": SELECT, "last": "SELECT k, id, n, city, gone FROM events"}
     outputs = [declared_output("pair_rows", 'from = "rows"'), declared_output("pair_last", *MERGED)]
     return "\n".join(
-        [rows, last, _files("pair"), declared_job("pair", "pair", steps, outputs, "foreach_batch = true")]
+        [
+            rows,
+            last,
+            declared_files("pair"),
+            declared_job("pair", "pair", steps, outputs, "foreach_batch = true"),
+        ]
     )
 
 
@@ -388,7 +398,7 @@ def _copy(_edits: Edits) -> str:
 
 def _changed(edits: Edits) -> str:
     job = declared_job("changed", "changed", {"rows": filtered(edits)}, [declared_output("changed")])
-    return "\n".join([declared_plain_table("changed"), _files("changed"), job])
+    return "\n".join([declared_plain_table("changed"), declared_files("changed"), job])
 
 
 def _carried(edits: Edits) -> str:
@@ -399,7 +409,7 @@ def _carried(edits: Edits) -> str:
         [declared_output("carried")],
         generation=edits[Change.GENERATION],
     )
-    return "\n".join([declared_plain_table("carried"), _files("carried"), job])
+    return "\n".join([declared_plain_table("carried"), declared_files("carried"), job])
 
 
 def _carried_merge(edits: Edits) -> str:
@@ -409,7 +419,7 @@ def _carried_merge(edits: Edits) -> str:
     job = declared_job(
         "carried_merge", "carried_merge", {"rows": sql}, outputs, generation=edits[Change.GENERATION]
     )
-    return "\n".join([table, _files("carried_merge"), job])
+    return "\n".join([table, declared_files("carried_merge"), job])
 
 
 def _carried_copy(edits: Edits) -> str:
@@ -434,7 +444,7 @@ def _rebuilt(edits: Edits) -> str:
         generation=edits[Change.GENERATION],
         start="earliest",
     )
-    return "\n".join([declared_plain_table("rebuilt"), _files("rebuilt", 20), job])
+    return "\n".join([declared_plain_table("rebuilt"), declared_files("rebuilt", 20), job])
 
 
 def _shaped(edits: Edits) -> str:
@@ -456,7 +466,7 @@ def _shaped(edits: Edits) -> str:
     return "\n".join(
         [
             declared_table("shaped", *columns, lines=told),
-            _files("shaped"),
+            declared_files("shaped"),
             declared_job("shaped", "shaped", {"rows": sql}, [declared_output("shaped")]),
         ]
     )
