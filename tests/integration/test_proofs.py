@@ -51,6 +51,22 @@ def test_a_text_alone_is_proven_and_recorded_and_what_runs_goes_on(running: Proj
     assert "FROM rides AS r WHERE" in running.run("state", "show", "job.counts").out
 
 
+def test_a_text_alone_leaves_no_job_down(running: Project) -> None:
+    """Jobs of an application that ended are not started while Spark is asked about their change."""
+    running.kill_driver()
+    running.edit("counts", ("FROM rides AS r WHERE", "FROM rides AS q WHERE"))
+    running.killed("analysis.done", "apply", "-auto-approve")
+    running.apply()
+    running.land(5)
+    _expect_counts(running)
+    running.kill_driver()
+    turned = "FROM rides AS p WHERE (id >= 0) AND city IN ('Rome', 'Oslo')"
+    with running.edited("counts", ("FROM rides AS q WHERE city IN ('Rome', 'Oslo') and (id >= 0)", turned)):
+        assert "FIK470" in running.apply(code=4).err
+        running.land(5)
+        _expect_counts(running)
+
+
 def test_a_text_that_is_not_proven_changes_nothing_until_it_is_accepted(running: Project) -> None:
     before = running.run_id("job.counts")
     running.edit(
@@ -97,9 +113,14 @@ def test_a_blocked_text_that_spark_proves_equal_goes_on(running: Project) -> Non
     running.edit("counts", ("id >= 0", "id >= 0L"))
     assert "Blocked until proven" in running.plan(4)
     # Here on this machine: neither the state nor the application knows of it.
-    shown = running.run("plan", "-prove", "-detailed-exitcode", code=2).out
-    assert "proven by Spark" in shown
-    assert "Not checked yet" not in shown
+    shown = running.run("plan", "-prove", "-detailed-exitcode", code=2)
+    assert "starting Spark" in shown.text
+    assert "proven by Spark" in shown.out
+    assert "Not checked yet" not in shown.out
+    # The same question has the same answer, which this user has.
+    again = running.run("plan", "-prove", "-detailed-exitcode", code=2)
+    assert "starting Spark" not in again.text
+    assert again.out == shown.out
     assert "Blocked until proven" in running.plan(4)
     running.apply()
     assert running.run_id("job.counts") == before

@@ -1,8 +1,6 @@
 """What is proven of a set of changes before the first of them begins. Touches the application, no data."""
 
-import time
 from collections.abc import Sequence
-from typing import Final
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity
@@ -19,12 +17,10 @@ from flareiac_spark.generation.checkpoint_state import read_state
 from flareiac_spark.generation.decide import decide
 from flareiac_spark.generation.switch import begins_generation, switch_of
 from flareiac_spark.job import written_schemas
-from flareiac_spark.job.analyse import TIMEOUT, Analysis, analyse, refutation
+from flareiac_spark.job.analyse import Analysis, analyse, refutation
+from flareiac_spark.job.holds import Holds
 from flareiac_spark.job.payload import JobPayload
 from flareiac_spark.job.running import RunningJobs, changed_job
-
-_HELD_SECONDS: Final = 2 * TIMEOUT
-"""For as long as an application may take to start and to answer."""
 
 
 def preflight(requests: Sequence[ChangeRequest], running: RunningJobs) -> Preflight:
@@ -40,9 +36,12 @@ def preflight(requests: Sequence[ChangeRequest], running: RunningJobs) -> Prefli
     refused += written_schemas.refusals(requests)
     if refused:
         return Preflight(diagnostics=tuple(refused))
-    found = _analysed(requests, running)
-    running.applications.proofs.update(found.proofs)
-    refuted = refutation(requests, found.proofs)
+    with Holds(running.applications, _of_ended_applications(requests, running)) as holds:
+        found = _analysed(requests, running)
+        running.applications.proofs.update(found.proofs)
+        refuted = refutation(requests, found.proofs)
+        if not (_has_errors(found, requests) or refuted.diagnostics):
+            holds.keep([item.address for item in requests if not _is_text_only(item)])
     return Preflight(
         diagnostics=(*found.diagnostics, *refuted.diagnostics),
         refuted={
@@ -59,8 +58,11 @@ def prove(requests: Sequence[ChangeRequest], running: RunningJobs) -> Proofs:
     asked = [item for item in requests if JobPayload.of(item.action.payload).analyse]
     for request in asked:
         running.applications.announce(_engine(request), request.references)
-    found = _analysed(asked, running, comes_of_it=False) if asked else Analysis()
+    with Holds(running.applications, _of_ended_applications(asked, running)):
+        found = _analysed(asked, running) if asked else Analysis()
     wrong = {item.address for item in found.diagnostics}
+    if any(item.cancel.is_set() for item in asked):
+        return Proofs(diagnostics=found.diagnostics)
     return Proofs(
         diagnostics=found.diagnostics,
         learned=_identities(asked, found),
@@ -92,28 +94,24 @@ def refusals(request: ChangeRequest, applications: Applications) -> tuple[Diagno
         return failure.diagnostics
 
 
-def _analysed(
-    requests: Sequence[ChangeRequest], running: RunningJobs, *, comes_of_it: bool = True
-) -> Analysis:
+def _analysed(requests: Sequence[ChangeRequest], running: RunningJobs) -> Analysis:
     """Asks Spark. An application that is started for the question resumes its jobs, but not those that
-    are about to change: what they were may be what ended it. They are let go again where nothing comes of
-    the apply, and by themselves where this process dies.
+    are about to change, which are held: what they were may be what ended it.
     """
-    held, until = _of_ended_applications(requests, running), time.time() + _HELD_SECONDS
-    for engine, job in held:
-        running.hold(job, engine, until)
     reach("analysis.held")
-    goes_on = False
-    try:
-        found = analyse(requests, running.applications)
-        refused = any(item.severity is Severity.ERROR for item in found.diagnostics)
-        goes_on = comes_of_it and not refused and not any(request.cancel.is_set() for request in requests)
-    finally:
-        if not goes_on:
-            for engine, job in held:
-                running.let_go(job, engine)
+    found = analyse(requests, running.applications)
     reach("analysis.done")
     return found
+
+
+def _has_errors(found: Analysis, requests: Sequence[ChangeRequest]) -> bool:
+    """Whether nothing comes of the apply."""
+    refused = any(item.severity is Severity.ERROR for item in found.diagnostics)
+    return refused or any(request.cancel.is_set() for request in requests)
+
+
+def _is_text_only(request: ChangeRequest) -> bool:
+    return JobPayload.of(request.action.payload).text_only
 
 
 def _engine(request: ChangeRequest) -> EngineDefinition:

@@ -54,16 +54,6 @@ class RunningJobs:
         """Puts a job among what should run, with the settings of its application."""
         self.applications.want(engine, request.references, _with(changed_job(request), wanted))
 
-    def hold(self, job: KnownJob, engine: EngineDefinition, until: float) -> None:
-        """A job is not started before a time (UTC seconds), unless it is put among what should run again.
-        Raises ``Failure``.
-        """
-        self.applications.revise(engine, lambda current: current.with_held(job.name_in(current), until))
-
-    def let_go(self, job: KnownJob, engine: EngineDefinition) -> None:
-        """A job that was held may start. Raises ``Failure``."""
-        self.applications.revise(engine, lambda current: current.without_held(job.name_in(current)))
-
     def drop(self, job: KnownJob, engine: EngineDefinition) -> str:
         """A job is no longer wanted; returns the name that it had there. Raises ``Failure``."""
         name = self.name(engine, job)
