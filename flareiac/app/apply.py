@@ -10,6 +10,7 @@ from dataclasses import field, replace
 from enum import StrEnum
 
 from flareiac.app.lock import locked
+from flareiac.app.machine_needs import lacking
 from flareiac.app.maintenance_recheck import MaintenanceRecheck
 from flareiac.app.plan import PlanReport, PlanRequest, Refresh, plan
 from flareiac.app.plan_origin import check_origin
@@ -106,7 +107,7 @@ def apply_fresh(workspace: Workspace, request: PlanRequest, conduct: ApplyOption
         loaded = workspace.load_state()
         workspace.recover(loaded.snapshot)
         loaded = settle_open(_ports(workspace, lease, conduct), loaded)
-        planned = plan(workspace, replace(request, applies=True), loaded=loaded)
+        planned = _startable(workspace, plan(workspace, request, loaded=loaded))
         if planned.plan is not None and (asked := provable(planned.plan)):
             state = LockedState(workspace=workspace, lease=lease, loaded=loaded)
             planned = _proven_first(request, planned, asked, state, conduct)
@@ -120,6 +121,20 @@ def apply_fresh(workspace: Workspace, request: PlanRequest, conduct: ApplyOption
         assert planned.plan is not None, "a plan without errors exists"
         unseen = request.refresh is Refresh.NONE
         return _carry_out(workspace, planned, planned.plan, lease, conduct, recheck=unseen)
+
+
+def _startable(workspace: Workspace, planned: PlanReport) -> PlanReport:
+    """The report of an invalid plan where this machine lacks something for what the plan starts: that is said
+    before the plan is shown and asked for.
+    """
+    found = lacking(workspace, planned.plan) if planned.plan is not None else ()
+    if not found:
+        return planned
+    diagnostics = Diagnostics()
+    desired = planned.configuration.desired if planned.configuration is not None else None
+    diagnostics.extend(planned.diagnostics)
+    diagnostics.extend(found if desired is None else (with_span(item, desired) for item in found))
+    return replace(planned, plan=None, diagnostics=diagnostics)
 
 
 def _proven_first(
@@ -164,6 +179,8 @@ def apply_saved(workspace: Workspace, saved: Plan, conduct: ApplyOptions) -> App
             settle_open(_ports(workspace, lease, conduct), workspace.load_state())
     if early is not None:
         return ApplyReport(end=early, planned=planned)
+    if (unfit := _startable(workspace, planned)).plan is None:
+        return ApplyReport(end=ApplyOutcome.INVALID, planned=unfit)
     if not conduct.approve(planned):
         return ApplyReport(end=ApplyOutcome.DECLINED, planned=planned)
     with locked(workspace, "apply", conduct.lock_timeout, conduct.emit) as lease, _state_trouble(workspace):

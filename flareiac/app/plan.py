@@ -28,7 +28,6 @@ from flareiac.planning.make_plan import Inputs, Maintenance, Options, make_plan
 from flareiac.planning.measure import Measurement
 from flareiac.planning.propose import references_for
 from flareiac.planning.usages import collect as usages
-from flareiac.sdk.capabilities import Preparing
 from flareiac.sdk.changes import Relation
 from flareiac.sdk.maintenance import MeasureRequest
 from flareiac.sdk.references import References
@@ -54,10 +53,6 @@ class PlanRequest:
     refresh: Refresh = Refresh.CHANGED
     confirm: bool = False
     """True where an object that looks unchanged must be proven to exist (see ``ReadRequest.confirm``)."""
-    applies: bool = False
-    """True where an apply follows at once: what would keep new resources from starting is an error before any
-    system is asked.
-    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,10 +82,6 @@ def plan(workspace: Workspace, request: PlanRequest, *, loaded: Loaded | None = 
     if diagnostics.has_errors:
         return PlanReport(plan=None, diagnostics=diagnostics, sources=configuration.sources)
     desired = configuration.desired
-    if request.applies:
-        diagnostics.extend(_lacking(workspace, desired, loaded.snapshot, request.options))
-    if diagnostics.has_errors:
-        return PlanReport(plan=None, diagnostics=diagnostics, sources=configuration.sources)
     connections = _connections(workspace, desired, loaded.snapshot)
     observations = _observations(workspace, desired, loaded.snapshot, connections, request)
     figures, troubles = _figures(workspace, desired, loaded.snapshot, connections, observations, request)
@@ -139,25 +130,6 @@ def _made(workspace: Workspace, request: PlanRequest, report: PlanReport, inputs
         diagnostics.extend(_disturbed_by_work(workspace, made, inputs))
     made = replace(made, origin=origin(workspace, made.variables), diagnostics=tuple(diagnostics))
     return replace(report, plan=made, diagnostics=diagnostics, inputs=inputs)
-
-
-def _lacking(
-    workspace: Workspace, desired: Desired, snapshot: Snapshot, options: Options
-) -> tuple[Diagnostic, ...]:
-    """What this machine does not have for what is declared and not recorded. Of a part of a plan only the
-    plan itself tells what starts.
-    """
-    if options.destroy or options.targets or options.exclude or options.maintenance is Maintenance.ONLY:
-        return ()
-    found: dict[tuple[str, str], Diagnostic] = {}
-    for address, item in desired.resources.items():
-        if item.kind is Kind.MANAGED and address not in snapshot.resources:
-            session = workspace.session(item.provider)
-            if isinstance(session, Preparing):
-                references = references_for(desired, snapshot, address)
-                for each in session.lacking(item.resolved(), references):
-                    found.setdefault((each.code, each.detail), each)
-    return tuple(found.values())
 
 
 def _disturbed_by_work(workspace: Workspace, made: Plan, inputs: Inputs) -> Iterator[Diagnostic]:

@@ -246,11 +246,14 @@ class Initialising(Protocol):
 
 @runtime_checkable
 class Preparing(Protocol):
-    """A session whose resources need something on this machine before they start."""
+    """A session whose resources, or the connections that carry maintenance out, need something on this
+    machine before they start.
+    """
 
-    def lacking(self, new: Resolved, references: References) -> Sequence[Diagnostic]:
-        """Errors about what the first start of a declared resource needs and this machine does not have, from
-        files of this machine alone. Nothing where that is not known yet.
+    def lacking(self, starting: Resolved, references: References) -> Sequence[Diagnostic]:
+        """Errors about what the start of a planned resource, or of a connection for the work on another's,
+        needs and this machine does not have, from files of this machine alone. Nothing where that is not
+        known yet.
         """
         ...
 

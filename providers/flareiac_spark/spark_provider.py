@@ -141,14 +141,20 @@ class SparkSession:
             *(check_engine(item, self._applications) for item in engines),
         )
 
-    def lacking(self, new: Resolved, references: References) -> Sequence[Diagnostic]:
+    def lacking(self, starting: Resolved, references: References) -> Sequence[Diagnostic]:
         """See ``flareiac.sdk.capabilities.Preparing``."""
-        if new.type != "job" or not is_known(new.attributes):
+        if starting.type not in ("job", "engine") or not is_known(starting.attributes):
             return ()
         from flareiac_spark.definition.job_definition import JobDefinition
-        from flareiac_spark.job.first_start import lacking_for
+        from flareiac_spark.engine.engine_definition import EngineDefinition
+        from flareiac_spark.engine.start_needs import lacking_for
 
-        return lacking_for(JobDefinition.of(new.attributes), references, self._applications)
+        if starting.type == "engine":
+            return lacking_for(EngineDefinition.of(starting.attributes), references, self._applications)
+        job = JobDefinition.of(starting.attributes)
+        if job.application is None or not job.starts_by_itself:
+            return ()
+        return lacking_for(job.application, references, self._applications)
 
     def initialise(
         self, references: References, progress: Callable[[str], None], diagnostics: Diagnostics

@@ -123,6 +123,7 @@ job "ticks" {
     ("arguments_of", "code", "code_of_error"),
     [
         (("apply", "-auto-approve"), 1, "FIK90"),
+        (("apply", "-auto-approve", "-target=job.ticks"), 1, "FIK90"),
         (("apply", "-auto-approve", "-target=table.ticks"), 0, ""),
         (("plan",), 0, ""),
     ],
@@ -135,6 +136,43 @@ def test_what_keeps_a_new_job_from_starting_is_said_before_the_plan(
     assert done.code == code, done.text
     assert (code_of_error in done.err, "to add" in done.out) == (True, not code), done.text
     assert (tmp_path / ".flareiac" / "lake").exists() == (arguments_of[-1] == "-target=table.ticks")
+
+
+_COMPACTION = "compaction {\n    min_input_files = 2\n    run_if = { small_files_over = 2 }\n  }\n"
+_MAINTAINED = _LAKE.replace('type = "long" }\n', f'type = "long" }}\n  {_COMPACTION}')
+
+
+@pytest.mark.parametrize("words", [("maintain",), ("apply",), ("plan", "-out=p.json")], ids=" ".join)
+def test_what_keeps_maintenance_from_starting_is_said_before_anything_is_changed(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    main = tmp_path / "main.flare.hcl"
+    main.write_text(_MAINTAINED)
+    assert flareiac(tmp_path, "apply", "-auto-approve").code == 0
+    _append(tmp_path, files=4)
+    if words[0] != "maintain":
+        main.write_text(_MAINTAINED.replace('namespace = "n"', 'namespace = "n"\n  comment = "new"'))
+    saves = words[0] == "plan"
+    if saves:
+        assert flareiac(tmp_path, *words).code == 0, "a plan alone needs nothing"
+        words = ("apply", "p.json")
+    done = flareiac(tmp_path, *words, *(() if saves else ("-auto-approve",)))
+    assert done.code == 1, done.text
+    assert "FIK90" in done.err, done.text
+    assert "with table.a" in done.err, done.text
+    assert done.out == "", "neither a plan nor a change"
+
+
+def _append(root: Path, *, files: int) -> None:
+    from pyarrow import Table
+    from pyiceberg.catalog.sql import SqlCatalog
+
+    catalog = SqlCatalog(
+        "lake", uri=f"sqlite:///{root}/lake/catalog.db", warehouse=f"file://{root}/lake/warehouse"
+    )
+    for number in range(files):
+        catalog.load_table("n.a").append(Table.from_pydict({"id": [number]}))
+    catalog.engine.dispose()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

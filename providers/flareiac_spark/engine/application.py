@@ -146,6 +146,24 @@ def settings(project: Project, engine: EngineDefinition, needs: Needs) -> Applic
     )
 
 
+def settings_beside(
+    project: Project, engine: EngineDefinition, needs: Needs, current: Desired | None, status: Status | None
+) -> ApplicationSettings:
+    """What the application is started with where it has jobs already, whose needs are known from its settings
+    alone. A new JVM does without the packages among those that are not locked any more: nothing declared
+    needs them, and it could not start with them.
+    """
+    if current is None or not current.jobs:
+        return settings(project, engine, needs)
+    has = needs_in(current.application)
+    wanted = settings(project, engine, needs.joined(has))
+    locked = read_lock(project.root)
+    if locked is None or (is_alive(status) and _has(status, wanted)):
+        return wanted
+    still = has.packages.intersection(map(str, locked))
+    return settings(project, engine, needs.joined(replace(has, packages=still)))
+
+
 def _locked(project: Project, packages: Sequence[str]) -> dict[str, str]:
     """What the lock file says of these packages. A driver that misses one says so."""
     locked = {str(coordinate): sha256 for coordinate, sha256 in (read_lock(project.root) or {}).items()}
@@ -207,14 +225,15 @@ class Applications:
     ) -> Desired:
         """Changes what should run, settings included. Raises ``Failure``."""
         self.announce(engine, references)
+        control = self.control(engine)
+        status = read_status(control)
 
         def changed(current: Desired) -> Desired:
             needs = self._needs[engine.runtime_location]
-            needs = needs.joined(needs_in(current.application)) if current.jobs else needs
-            wanted = settings(self.project, engine, needs)
+            wanted = settings_beside(self.project, engine, needs, current, status)
             return change(replace(current, application=wanted))
 
-        return self._update(self.control(engine), changed)
+        return self._update(control, changed)
 
     def revise(self, engine: EngineDefinition, change: Callable[[Desired], Desired]) -> None:
         """Changes which jobs should run; the settings stay, which a recorded engine may no longer know.
@@ -241,24 +260,17 @@ class Applications:
             return self._bring_up_submitted(engine, cancel, progress)
         with self._lock_of(engine):
             status, desired = read_status(control), read_desired(control)
-            if (
-                is_alive(status)
-                and status is not None
-                and desired is not None
-                and status.application.digest != desired.application.digest
-            ):
-                progress("restarting the Spark application: its settings changed")
-                if not self.end(engine, cancel):
-                    return None
-                status = None
-            if not is_alive(status):
-                progress("starting Spark")
             wanted = desired.application if desired is not None else ApplicationSettings()
-            return ensure_running(
-                control,
-                launch_of(wanted, self.project.root) if not is_alive(status) else Launch(),
-                cancel=cancel,
-            )
+            launch = Launch()
+            if not (is_alive(status) and (desired is None or _has(status, wanted))):
+                # Before the one that runs is ended: its jobs go on where another could not start.
+                launch = launch_of(wanted, self.project.root)
+                if is_alive(status):
+                    progress("restarting the Spark application: its settings changed")
+                    if not self.end(engine, cancel):
+                        return None
+                progress("starting Spark")
+            return ensure_running(control, launch, cancel=cancel)
 
     def _bring_up_submitted(
         self, engine: EngineDefinition, cancel: threading.Event, progress: Callable[[str], None]
@@ -268,15 +280,16 @@ class Applications:
         with self._lock_of(engine):
             status, desired = read_status(control), read_desired(control)
             wanted = desired.application if desired is not None else ApplicationSettings()
-            if status is not None and is_alive(status) and status.application.digest != wanted.digest:
+            if is_alive(status) and _has(status, wanted):
+                return ensure_submitted(control, wanted, Launch(), cancel=cancel, progress=progress)
+            launch = launch_of(wanted, self.project.root)
+            if status is not None and is_alive(status):
                 progress("waiting until the Spark application ends: its settings changed")
                 try:
                     if not await_end(control, status, timeout=patience, cancel=cancel):
                         return None
                 except ControlError as failure:
                     raise Failure(control_trouble(failure)) from failure
-                status = None
-            launch = Launch() if is_alive(status) else launch_of(wanted, self.project.root)
             return ensure_submitted(control, wanted, launch, cancel=cancel, progress=progress)
 
     def end(self, engine: EngineDefinition, cancel: threading.Event) -> bool:
@@ -315,6 +328,11 @@ class Applications:
     def _lock_of(self, engine: EngineDefinition) -> threading.Lock:
         with self._guard:
             return self._starting.setdefault(engine.runtime_location, threading.Lock())
+
+
+def _has(status: Status | None, wanted: ApplicationSettings) -> bool:
+    """Whether an application runs with these settings."""
+    return status is not None and status.application.digest == wanted.digest
 
 
 def packages_of(engines: Iterable[EngineDefinition], references: References) -> tuple[str, ...]:

@@ -1,0 +1,46 @@
+"""Finds what this machine does not have for what an apply would start. Asks the providers, which read files
+of this machine alone.
+"""
+
+from collections.abc import Iterator
+
+from flareiac.app.workspace import Workspace
+from flareiac.kernel.diagnostics import Diagnostic
+from flareiac.model.plan import Plan, PlannedResource
+from flareiac.model.references import planned_references
+from flareiac.sdk.capabilities import Preparing
+from flareiac.sdk.changes import Action, Effect
+
+_STARTING = frozenset({Effect.STARTS, Effect.RESTART, Effect.NEW_GENERATION})
+
+
+def lacking(workspace: Workspace, plan: Plan) -> tuple[Diagnostic, ...]:
+    """The errors that what a plan starts would end with, each once: resources that start or restart, and
+    those that carry maintenance out. None for a plan that is not applied as it stands.
+    """
+    if not plan.applyable:
+        return ()
+    found: dict[tuple[str, str], Diagnostic] = {}
+    for starting, address in _starting(plan):
+        session = workspace.session(workspace.installed.registry.provider_of[plan.references[starting].type])
+        if isinstance(session, Preparing):
+            references = planned_references(plan, (starting, address), lambda _address: {})
+            for each in session.lacking(plan.references[starting], references):
+                found.setdefault((each.code, each.detail), each if each.address else each.at(address=address))
+    return tuple(found.values())
+
+
+def _starting(plan: Plan) -> Iterator[tuple[str, str]]:
+    """What starts, and the resource that it starts for."""
+    for item in plan.resources:
+        if _starts(item) and item.address in plan.references:
+            yield item.address, item.address
+    for due in plan.due:
+        if due.task.performer is not None and due.task.performer.address in plan.references:
+            yield due.task.performer.address, due.address
+
+
+def _starts(item: PlannedResource) -> bool:
+    if item.action is Action.UPDATE:
+        return any(step.effect in _STARTING for step in item.proposal.steps)
+    return item.action in (Action.CREATE, Action.ADOPT, Action.REPLACE)
