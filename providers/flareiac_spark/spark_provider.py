@@ -9,6 +9,7 @@ from threading import Event
 
 from flareiac.kernel.codes import CodeTable, code_table
 from flareiac.kernel.data import is_known
+from flareiac.kernel.data import references as references_in
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics
 from flareiac.sdk.actions import RunCommand
 from flareiac.sdk.capabilities import Check
@@ -137,7 +138,9 @@ class SparkSession:
 
         engines = [item for item in references.values() if item.type == "engine"]
         return (
-            *check_runtime(self._project.root, _packages(references)),
+            *check_runtime(
+                self._project.root, _packages(references) if _runs_something(references) else None
+            ),
             *(check_engine(item, self._applications) for item in engines),
         )
 
@@ -165,11 +168,7 @@ class SparkSession:
         from flareiac_spark.runtime.init import init
         from flareiac_spark.runtime.versions import installed_pyspark
 
-        # The engine that every project has by default asks for nothing: tables and outputs do without Spark.
-        declared = any(
-            item.type == "job" or (item.type == "engine" and not item.implied) for item in references.values()
-        )
-        if not declared and installed_pyspark() is None:
+        if not _declares_spark(references) and installed_pyspark() is None:
             return ("no engine and no job, and PySpark is not installed: no jars were fetched",)
         report = init(self._project.root, _packages(references), progress)
         for each in report.warnings:
@@ -184,6 +183,23 @@ class SparkSession:
 
     def close(self) -> None:
         """Nothing is held."""
+
+
+def _declares_spark(references: References) -> bool:
+    """Whether a job or an engine is written. The engine that every project has by default asks for nothing:
+    tables and outputs do without Spark.
+    """
+    return any(
+        item.type == "job" or (item.type == "engine" and not item.implied) for item in references.values()
+    )
+
+
+def _runs_something(references: References) -> bool:
+    """Whether anything declared runs in Spark: also maintenance, whose tables refer to an engine."""
+    engines = {address for address, item in references.items() if item.type == "engine"}
+    return _declares_spark(references) or any(
+        engines.intersection(references_in(item.attributes)) for item in references.values()
+    )
 
 
 def _packages(references: References) -> tuple[str, ...]:

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.support.command_line import flareiac
 
 
@@ -56,3 +58,41 @@ def test_a_secret_of_another_environment_may_be_missing(tmp_path: Path) -> None:
     elsewhere, here = (flareiac(tmp_path, "doctor", f"-var=env={env}").out for env in ("dev", "prod"))
     assert "ok    secret.pg: nothing uses it here" in elsewhere
     assert "fail  secret.pg: A secret is not available" in here
+
+
+TABLE = 'table "a" {\n  namespace = "n"\n  column "id" { type = "long" }\nMAINTAINED}\n'
+ENGINE = 'engine "local" {}\n'
+STREAM = """
+stream "s" {
+  rate {
+    rows_per_second = 1
+  }
+}
+job "s" {
+  checkpoint = checkpoint.s
+  input "s" { stream = stream.s }
+  output "o" {
+    table = table.a
+    from  = "s"
+  }
+}
+checkpoint "s" {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        pytest.param(TABLE.replace("MAINTAINED", ""), 0, id="tables alone"),
+        pytest.param('catalog "lake" {}\n', 0, id="a catalog alone"),
+        pytest.param('output "o" { value = 1 }\n', 0, id="no resource"),
+        pytest.param(TABLE.replace("MAINTAINED", "  compaction {}\n"), 1, id="maintenance"),
+        pytest.param(TABLE.replace("MAINTAINED", "") + ENGINE, 1, id="an engine"),
+        pytest.param(TABLE.replace("MAINTAINED", "") + STREAM, 1, id="a job"),
+    ],
+)
+def test_jars_are_asked_for_where_something_runs_in_spark(tmp_path: Path, text: str, code: int) -> None:
+    (tmp_path / "main.flare.hcl").write_text(text, encoding="utf-8")
+    done = flareiac(tmp_path, "doctor")
+    assert done.code == code, done.text
+    assert ("fail  jars: The jars of the project are not locked" in done.out) == bool(code), done.text

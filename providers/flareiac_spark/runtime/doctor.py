@@ -4,6 +4,7 @@ fix.
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from flareiac.kernel.diagnostics import Failure
@@ -16,17 +17,28 @@ from flareiac_spark.runtime.versions import DEFAULT, HOW_TO_INSTALL, fit_of, ins
 
 
 def check_runtime(
-    project_root: Path, packages: Sequence[str], environment: Mapping[str, str] = os.environ
+    project_root: Path, packages: Sequence[str] | None, environment: Mapping[str, str] = os.environ
 ) -> tuple[Check, ...]:
-    """All checks; never raises for what it finds and never reaches the network."""
+    """All checks; never raises for what it finds and never reaches the network. ``packages``: None where
+    nothing declared runs in Spark, so that a Spark that cannot run is a warning.
+    """
+    runs = packages is not None
+    packages = packages or ()
     return (
-        _pyspark(packages),
-        _java(environment),
+        _needed(_pyspark(packages), runs),
+        _needed(_java(environment), runs),
         *_spark_home(environment),
         _cache(environment),
         _jars(project_root, packages, environment),
         *_archive(project_root, packages, environment),
     )
+
+
+def _needed(check: Check, runs: bool) -> Check:
+    if runs or check.verdict is not Verdict.FAIL:
+        return check
+    text = f"{check.text}; nothing that is declared needs it"
+    return replace(check, verdict=Verdict.WARN, text=text)
 
 
 def _pyspark(packages: Sequence[str]) -> Check:
