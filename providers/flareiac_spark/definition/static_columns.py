@@ -144,6 +144,7 @@ def _check_output(
     table = table_columns(output.table, references)
     if output.merge is not None and output.mode == "merge":
         _check_merge(name, output.merge, given, diagnostics)
+        _check_conditions(name, output.merge, given, diagnostics)
         taken = {column.name.lower() for column in table}
         for key in output.merge.on:
             if table and key.lower() in _names(given) and key.lower() not in taken:
@@ -173,6 +174,24 @@ def _check_merge(name: str, merge: Merge, given: Columns, diagnostics: Diagnosti
     if merge.latest_by is not None:
         what = f"Output {name} takes the latest row by"
         _named(what, [merge.latest_by], given, (*at, "latest_by"), diagnostics)
+
+
+def _check_conditions(name: str, merge: Merge, given: Columns, diagnostics: Diagnostics) -> None:
+    """In them ``s`` is the row that comes, and ``t`` that of the table, whose columns may be other ones than
+    it declares.
+    """
+    among = [column.name for column in given]
+    for attribute, condition in (("update_if", merge.update_if), ("delete_if", merge.delete_if)):
+        sql = f"SELECT ({condition}) AS met FROM s CROSS JOIN t"  # noqa: S608 - it is only parsed
+        reading = read(sql, {"s": given, "t": None}) if condition is not None else None
+        for mistake in reading.mistakes if reading is not None else ():
+            if isinstance(mistake, UnknownColumn):
+                diagnostics.error(
+                    codes.OUTPUT_COLUMN_UNKNOWN,
+                    f"{attribute} of output {name} reads {mistake.name}, which the query does not give. It "
+                    f"gives {', '.join(among)}.{did_you_mean(mistake.name.rpartition('.')[2], among)}",
+                    attribute=("output", name, "merge", attribute),
+                )
 
 
 def _named(
