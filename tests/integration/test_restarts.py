@@ -90,6 +90,24 @@ def test_an_apply_that_dies_before_it_begins_stops_nothing_for_good(pair: Projec
     assert "No changes." in pair.quiet()
 
 
+def test_a_text_that_is_recorded_and_not_set_to_run_is_started(pair: Project) -> None:
+    """The control directory is put back as it was before the last apply, as from a backup of its host."""
+    before = (pair.control / "desired.json").read_bytes()
+    with pair.edited("rides", (GOOD, "SELECT id, concat(city, '') AS city FROM rides")):
+        pair.apply()
+        assert "No changes." in pair.quiet()
+        pair.kill_driver()
+        (pair.control / "desired.json").write_bytes(before)
+        found = pair.plan(2)
+        assert "another definition than the recorded one is set to run" in found
+        assert "step clean computes city differently [restart]" in " ".join(found.split())
+        pair.apply()
+        pair.land(3)
+        pair.expect_rides("rides")
+        assert "No changes." in pair.quiet()
+    pair.apply()
+
+
 def test_a_setting_that_a_running_application_takes_restarts_nothing(pair: Project) -> None:
     before, run = application_id(pair), pair.run_id("job.rides")
     pair.edit("lake", ('graceful_stop    = "60s"', 'graceful_stop    = "2s"\n  log_level = "ERROR"'))

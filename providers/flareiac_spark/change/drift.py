@@ -28,6 +28,8 @@ def running(request: PlanRequest, recorded: JobDefinition, facts: JobFacts) -> t
     found = []
     if facts.digest is not None and facts.digest != identity.digest:
         found.append("another definition than the recorded one is set to run")
+    if facts.runs_another:
+        found.append("its application still runs another definition than the one that is set to run")
     return (*found, *_not_running(recorded, facts))
 
 

@@ -63,6 +63,7 @@ from flareiac_spark.change.proofs import (
 from flareiac_spark.change.query_text import same_texts
 from flareiac_spark.change.recorded_definition import QUERY, recorded_definition, reworded_definition
 from flareiac_spark.change.restart_reasons import restart_reason
+from flareiac_spark.change.running_definition import running_definition
 from flareiac_spark.column_types import table_columns
 from flareiac_spark.control.rhythm import rhythm_of
 from flareiac_spark.definition.job_definition import JobDefinition
@@ -522,13 +523,18 @@ def _before(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> It
 
 def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefinition) -> Proposal:
     facts = _facts(request)
-    moved = _moved(request, desired)
-    found = [*([moved] if moved is not None else []), *changes(recorded, desired, facts)]
+    moved, runs = _moved(request, desired), running_definition(request, recorded, desired, facts)
+    found = [
+        *([moved] if moved is not None else []),
+        *_found_of_both(changes(recorded, desired, facts), recorded, runs, desired, facts),
+    ]
     fresh = is_fresh(recorded, desired)
-    needed = NO_PROOF if fresh else needed_proof(request.address, recorded, desired, facts, found)
-    if needed == KEEPS_STATE and is_accepted_unproven(request.address, recorded, desired):
-        found, needed = [*found, unproven_change(recorded, desired)], NO_PROOF
-    pair = "" if fresh or same_texts(recorded, desired) else pair_digest(recorded, desired)
+    # The text that runs is the one that goes on in the new one, whatever was recorded
+    before = recorded if same_texts(runs, desired) else runs
+    needed = NO_PROOF if fresh else needed_proof(request.address, before, desired, facts, found)
+    if needed == KEEPS_STATE and is_accepted_unproven(request.address, before, desired):
+        found, needed = [*found, unproven_change(before, desired)], NO_PROOF
+    pair = "" if fresh or same_texts(before, desired) else pair_digest(before, desired)
     healable = running(request, recorded, facts)
     starts = _starts_again(request, recorded, found, healable)
     blockers = _blockers(request, desired, recorded, found, facts, starts=starts)
@@ -558,7 +564,7 @@ def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefiniti
         *pinned_otherwise(request, recorded, desired, facts),
         *written_schemas.drift(request, recorded, desired, facts),
     )
-    stays = all(isinstance(change, Noted | Live | Reworded | Pinned) for change in found)
+    stays = runs is recorded and all(isinstance(change, Noted | Live | Reworded | Pinned) for change in found)
     rewords = any(isinstance(change, Reworded) for change in found)
     runs_on = reworded_definition if rewords else recorded_definition
     planned = (runs_on(recorded, desired) if stays else desired).attributes
@@ -594,12 +600,30 @@ def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefiniti
             analyse=analyse,
             live=stays and all(step.effect in _WHILE_IT_RUNS for step in steps),
             text_only=needed == IS_EQUAL and stays and all(step.effect in _OF_THE_TEXT for step in steps),
-            nonce=facts.nonce + (facts.phase == "failed" or _disturbed(request)),
+            nonce=facts.nonce + (facts.phase == "failed" or _disturbed(request) or facts.runs_another),
             proof=needed,
             pair=pair,
+            before=before.attributes if pair and before is not recorded else None,
             start_needs=start_needs(recorded, facts) if needed == IS_EQUAL else NO_PROOF,
         ).data,
     )
+
+
+def _found_of_both(
+    found: Sequence[JobChange],
+    recorded: JobDefinition,
+    runs: JobDefinition,
+    desired: JobDefinition,
+    facts: JobFacts,
+) -> tuple[JobChange, ...]:
+    """The differences from the recorded definition, and those from the one that runs in its place. Which of
+    the two has made the state is not known, so that what would mix its results is asked for the recorded one,
+    and the other one by itself.
+    """
+    if runs is recorded:
+        return tuple(found)
+    others = [item for item in changes(runs, desired, facts) if not isinstance(item, Mixed)]
+    return (*found, *(item for item in others if item not in found))
 
 
 def _starts_again(

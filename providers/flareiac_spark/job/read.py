@@ -285,6 +285,7 @@ def _with_status(facts: JobFacts, status: Status, job: JobStatus | None) -> JobF
     return replace(
         facts,
         phase=job.phase,
+        runs=job.digest,
         error=last_error(job),
         since_ms=int(job.since * 1000),
         failures=job.failures,

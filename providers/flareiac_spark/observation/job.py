@@ -61,6 +61,8 @@ class JobFacts:
     silent: str = ""
     elsewhere: str = ""
     phase: str | None = None
+    runs: str | None = None
+    """The digest of the definition of which the application said this last; None where it said nothing."""
     error: str | None = None
     checkpoints: Mapping[str, OutputFacts] = field(default_factory=dict)
     stands: Mapping[str, QueryPositions] = field(default_factory=dict)
@@ -99,6 +101,12 @@ class JobFacts:
     def committed(self) -> bool:
         """Whether any query has committed a batch."""
         return any(item.committed is not None for item in self.checkpoints.values())
+
+    @property
+    def runs_another(self) -> bool:
+        """Whether queries of another definition are at work than of the one that should run."""
+        at_work = self.alive and self.phase not in (None, "pending", *ENDED)
+        return at_work and self.state == "running" and self.runs not in (None, self.digest)
 
     @property
     def started(self) -> bool:
