@@ -24,7 +24,10 @@ from tests.mutations.entrances.entrance import Entrance
 
 LONGEST = 10.0
 """Seconds of work that one input may take."""
-BATCH = 10_000
+BATCH = 2_000
+"""Inputs of one process. A command that ends with its process may keep what libraries remember (PyIceberg's types,
+Typer's commands: 170 KiB a command), and many of them in one process come to its bound on memory.
+"""
 _MEMORY = 2**30
 """Bytes for the inputs of one process, beside what the program has when it begins."""
 _DONE = "done "
