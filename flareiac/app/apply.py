@@ -12,6 +12,7 @@ from enum import StrEnum
 from flareiac.app.lock import locked
 from flareiac.app.machine_needs import lacking
 from flareiac.app.maintenance_recheck import MaintenanceRecheck
+from flareiac.app.misshapen_parts import misshapen_plan
 from flareiac.app.plan import PlanReport, PlanRequest, Refresh, plan
 from flareiac.app.plan_origin import check_origin
 from flareiac.app.prove import Asking, ask, plan_with, provable, with_learned
@@ -163,8 +164,13 @@ def _note_environment(workspace: Workspace, planned: PlanReport, loaded: Loaded,
     write_state(state, replace(loaded.snapshot, applied=applied))
 
 
-def apply_saved(workspace: Workspace, saved: Plan, conduct: ApplyOptions) -> ApplyReport:
-    """Carries out a saved plan, or goes on with it where an interrupted apply left off. Decides nothing."""
+def apply_saved(workspace: Workspace, saved: Plan, file: str, conduct: ApplyOptions) -> ApplyReport:
+    """Carries out a plan that was saved in ``file``, or goes on with it where an interrupted apply left off.
+    Decides nothing.
+    """
+    if why := misshapen_plan(saved, workspace.installed.registry):
+        way_out = f"Nothing was changed. Make the plan again: flareiac plan -out={file}."
+        raise Failure(error(codes.NOT_A_PLAN_FILE, f"{file}: {why}. {way_out}"))
     planned = PlanReport(plan=saved, diagnostics=Diagnostics(), sources={})
     early = _early_end(planned)
     check_origin(workspace, saved)

@@ -3,18 +3,17 @@ them.
 """
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 
 from flareiac.app.misshapen_parts import MISSHAPEN, misshapen_intent, requests, what_is_misshapen
 from flareiac.app.selection import selection
 from flareiac.app.workspace import Workspace
+from flareiac.config.registry import Registry
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, error
 from flareiac.kernel.records import Mismatch
 from flareiac.model.damage import misshapen
 from flareiac.model.journal import Interrupted
-from flareiac.sdk.resource_type import ResourceType
 from flareiac.sdk.state import WITHOUT_JOURNAL
 
 _BACK = (
@@ -30,10 +29,10 @@ def edited_state(root: Path, problem: Exception) -> Diagnostic | None:
         return None
     try:
         workspace = Workspace(root=root, workspace=selection(root, os.environ).name)
-        loaded, types = workspace.load_state(), workspace.installed.registry.types
+        loaded, registry = workspace.load_state(), workspace.installed.registry
         snapshot, interrupted = loaded.snapshot, loaded.recovered.interrupted
-        why = what_is_misshapen(snapshot, types)
-        begun = _of_the_journal(interrupted, types, problem) if interrupted else ""
+        why = what_is_misshapen(snapshot, registry)
+        begun = _of_the_journal(interrupted, registry, problem) if interrupted else ""
     except Exception:  # noqa: BLE001 - then the first problem is what counts
         return None
     where = workspace.store.describe()
@@ -45,11 +44,11 @@ def edited_state(root: Path, problem: Exception) -> Diagnostic | None:
     return error(codes.STATE_UNREADABLE, f"{where}: {why}. {_BACK}") if why else None
 
 
-def _of_the_journal(interrupted: Interrupted, types: Mapping[str, ResourceType], problem: Exception) -> str:
+def _of_the_journal(interrupted: Interrupted, registry: Registry, problem: Exception) -> str:
     """What of an open intent explains a failure, with the way out; empty where nothing does. A payload is
     read by its driver alone, which says by a ``Mismatch`` that it has another shape.
     """
-    if found := misshapen_intent(interrupted, types):
+    if found := misshapen_intent(interrupted, registry):
         return f"{found}. {WITHOUT_JOURNAL}"
     addresses = ", ".join(sorted({item.address for item in requests(interrupted)}))
     if addresses and isinstance(problem, Mismatch):

@@ -1,37 +1,42 @@
-"""Finds parts of a state, or of its journal, that are not what was once recorded. Pure."""
+"""Finds parts of a state, of its journal or of a saved plan that are not what FlareIaC writes. Pure."""
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 
+from flareiac.config.registry import Registry
 from flareiac.kernel.addresses import block_type, parse_address
 from flareiac.kernel.articles import with_article
+from flareiac.kernel.data import is_known
+from flareiac.kernel.graph import Cycle, topological
 from flareiac.model.damage import UNREADABLE, misshapen
 from flareiac.model.intents import StoredMaintenance, StoredRequest, stored_intent
 from flareiac.model.journal import Interrupted
+from flareiac.model.plan import Plan, PlannedResource
 from flareiac.model.snapshot import ResourceRecord, Snapshot
-from flareiac.sdk.references import Resolved
-from flareiac.sdk.resource_type import ResourceType
+from flareiac.sdk.references import References, Resolved
+from flareiac.sdk.results import Recorded
 
 MISSHAPEN = (*UNREADABLE, AssertionError)
 """What reading a part of another shape raises."""
 
 
-def what_is_misshapen(snapshot: Snapshot, types: Mapping[str, ResourceType]) -> str:
+def what_is_misshapen(snapshot: Snapshot, registry: Registry) -> str:
     """The first record of which a part is not what its provider once recorded; empty where all are."""
     for record in (*snapshot.resources.values(), *snapshot.dropped):
         try:
-            _examine(record, types)
+            _examine(record, registry)
         except MISSHAPEN as problem:
             return f"what it holds of {record.address} has the wrong shape ({misshapen(problem)})"
     return ""
 
 
-def misshapen_intent(interrupted: Interrupted, types: Mapping[str, ResourceType]) -> str:
+def misshapen_intent(interrupted: Interrupted, registry: Registry) -> str:
     """The first open intent of which a part is not what was once planned or recorded; empty where all are."""
     for request in requests(interrupted):
         try:
             for record in _as_recorded(request):
-                _examine(record, types)
+                _examine(record, registry)
         except MISSHAPEN as problem:
             return f"what it holds of {request.address} has the wrong shape ({misshapen(problem)})"
     return ""
@@ -59,13 +64,75 @@ def _as_recorded(request: StoredRequest) -> Iterator[ResourceRecord]:
         yield replace(request.record, attributes=request.recorded, identity=identity, resolved=resolved)
 
 
-def _examine(record: ResourceRecord, types: Mapping[str, ResourceType]) -> None:
+def misshapen_plan(plan: Plan, registry: Registry) -> str:
+    """The first part of a plan that no apply can follow; empty where there is none."""
+    if why := _tangled(plan):
+        return why
+    worked_on = {operation.address for operation in plan.operations}
+    for resource in plan.resources:
+        if resource.address in worked_on:
+            try:
+                _examine_planned(resource, plan.references, registry)
+            except MISSHAPEN as problem:
+                return f"what it holds of {resource.address} has the wrong shape ({misshapen(problem)})"
+    for address, item in plan.references.items():
+        try:
+            if item.type in registry.types:
+                registry.types[item.type].home(item.attributes)
+        except MISSHAPEN as problem:
+            return f"what it holds of {address} has the wrong shape ({misshapen(problem)})"
+    return ""
+
+
+def _tangled(plan: Plan) -> str:
+    """What is wrong with the graph of operations."""
+    addresses = Counter(item.address for item in plan.resources)
+    if twice := [address for address, count in addresses.items() if count > 1]:
+        return f"it holds {twice[0]} twice"
+    edges: dict[str, list[str]] = {}
+    for operation in plan.operations:
+        if operation.id in edges:
+            return f"it holds the operation {operation.id} twice"
+        if operation.address not in addresses:
+            return f"it holds the operation {operation.id}, and no resource of that address"
+        edges[operation.id] = [edge.after for edge in operation.edges]
+    try:
+        topological(edges)
+    except Cycle as cycle:
+        return f"its operations wait for one another: {cycle}"
+    return ""
+
+
+def _examine_planned(resource: PlannedResource, references: References, registry: Registry) -> None:
+    """Reads what an apply will read of a resource, as far as it is known before."""
+    record = ResourceRecord(
+        address=resource.address,
+        type=resource.type,
+        provider=resource.provider,
+        attributes={},
+        resolved=resource.resolved,
+    )
+    if resource.recorded is not None:
+        _examine(replace(record, attributes=resource.recorded), registry)
+    kind = registry.types[resource.type]
+    for attributes in (resource.desired, resource.proposal.planned):
+        if attributes is not None and is_known(attributes):
+            own = {name: value for name, value in attributes.items() if name not in kind.computed}
+            kind.examine(Recorded(attributes=own))
+    if resource.proposal.planned is not None:
+        kind.usages(resource.address, resource.proposal.planned, references)
+
+
+def _examine(record: ResourceRecord, registry: Registry) -> None:
     """Reads what planners will read of a record: itself, what it was reached through, and its last user."""
     parsed = parse_address(record.address)
     if parsed is None or parsed.type != record.type:
         raise ValueError(f"{record.address!r} is not the address of {with_article(record.type)}")
+    types = registry.types
     if record.type not in types:
         return
+    if record.provider != registry.provider_of[record.type]:
+        raise ValueError(f"the provider {record.provider!r:.60} has no {record.type}")
     types[record.type].examine(record.recorded())
     reached = {
         address: Resolved(address=address, type=block_type(address), attributes=attributes)
@@ -77,4 +144,4 @@ def _examine(record: ResourceRecord, types: Mapping[str, ResourceType]) -> None:
             types[item.type].home(item.attributes)
     types[record.type].usages(record.address, record.attributes, reached)
     if record.user is not None:
-        _examine(record.user, types)
+        _examine(record.user, registry)

@@ -100,7 +100,7 @@ def _pushed(workspace: Workspace, content: bytes, name: str) -> Snapshot:
         pushed = decode_state(content, name, str(workspace.root))
     except Damaged as problem:
         raise Failure(_not_a_state(name, f"{problem.why}. {_NO_STATE}")) from problem
-    if why := what_is_misshapen(pushed, workspace.installed.registry.types):
+    if why := what_is_misshapen(pushed, workspace.installed.registry):
         raise Failure(_not_a_state(name, f"{why}. {_NO_STATE}"))
     return pushed
 

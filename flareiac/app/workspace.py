@@ -131,7 +131,7 @@ class Workspace:
         # Imported here: what intents hold is read of few states.
         from flareiac.app.misshapen_parts import misshapen_intent
 
-        why = misshapen_intent(loaded.recovered.interrupted, self.installed.registry.types)
+        why = misshapen_intent(loaded.recovered.interrupted, self.installed.registry)
         return Damaged(f"the journal of {self.store.describe()}", why, WITHOUT_JOURNAL) if why else None
 
     def _understood(self, expected: Expected, *, even_moved: bool = False) -> Loaded:

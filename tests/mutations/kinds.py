@@ -9,7 +9,6 @@ from functools import partial
 from flareiac_state.journal_frames import Frame, FrameKind, decode_frames, encode_frame
 from tests.mutations.documents import damage_document, damaged_document
 from tests.mutations.mutate import ANY_TEXT, HCL, damaged
-from tests.mutations.verdict import CODES
 from tests.mutations.worlds import JARS, JOURNAL, LOCK, MAIN, PLAN, STATE, World
 
 Command = tuple[str, ...]
@@ -57,11 +56,6 @@ class Kind:
     changing: tuple[Command, ...] = ()
     only: tuple[str, ...] = ()
     """The worlds; all that have one of the files, where it is empty."""
-    vouched: frozenset[str] = frozenset()
-    """The commands to which a digest or checksum that fits vouches for what only a provider knows the shape
-    of: FlareIaC must have written it, so that FIX099 is the true word for a part of another shape. All else
-    is as strict as ever.
-    """
 
     def holds(self, world: World) -> bool:
         return world.name in self.only if self.only else any(name in world.files for name in self.files)
@@ -120,7 +114,6 @@ KINDS: dict[str, Kind] = {
         commands=_SHOW_PLAN,
         changing=_APPLY_PLAN,
         only=_APPLIED,
-        vouched=frozenset({"apply"}),
     ),
     "state": Kind(files=(STATE,), damage=_text, commands=_READ_STATE, real=_ASK, changing=_APPLY),
     "state-parts": Kind(files=(STATE,), damage=_unsealed, commands=_READ_STATE, real=_ASK, changing=_APPLY),
@@ -130,7 +123,6 @@ KINDS: dict[str, Kind] = {
         commands=_READ_STATE,
         real=_ASK,
         changing=_APPLY,
-        vouched=frozenset(CODES),
     ),
     "journal": Kind(files=(JOURNAL,), damage=_text, commands=_READ_STATE, real=_ASK, changing=_APPLY),
     "journal-records": Kind(
@@ -139,7 +131,6 @@ KINDS: dict[str, Kind] = {
         commands=_READ_STATE,
         real=_ASK,
         changing=_APPLY,
-        vouched=frozenset(CODES),
     ),
     "lock": Kind(
         files=(LOCK,), damage=_text, commands=(("plan",), ("state", "list")), real=_LOCKING, changing=_APPLY

@@ -85,13 +85,13 @@ def perform(root: Path, command: tuple[str, ...]) -> Ending:
     )
 
 
-def wrong(ending: Ending, command: tuple[str, ...], changed: list[str], *, vouched: bool) -> tuple[str, ...]:
+def wrong(ending: Ending, command: tuple[str, ...], changed: list[str]) -> tuple[str, ...]:
     """What a user would call a bug. ``changed``: the files that are not as they were, where the command only
-    reads. ``vouched``: only FlareIaC itself can have written what it read.
+    reads.
     """
     both = ending.out + ending.err
     found = []
-    if ((bug := hidden_bug(both)) and not vouched) or "Traceback (most" in both:
+    if (bug := hidden_bug(both)) or "Traceback (most" in both:
         found.append(bug or "traceback")
     if ending.code not in CODES[command[0]]:
         found.append(f"exit code {ending.code}")

@@ -84,7 +84,7 @@ def _journal(before: Any, edited: Any) -> Moment:
 
 
 def _check(inputs: Inputs, before: Any, document: Any, case: Any, *, by_journal: bool) -> bool:
-    types = installed().registry.types
+    registry = installed().registry
     try:
         if by_journal and isinstance(document.get("resources"), list):
             pushed = understood(_journal(before, document), "pushed", str(inputs.project.root)).snapshot
@@ -92,7 +92,9 @@ def _check(inputs: Inputs, before: Any, document: Any, case: Any, *, by_journal:
             pushed = decode_snapshot(json.dumps(document).encode(), "pushed")
     except Damaged:
         return False
-    if what_is_misshapen(pushed, types) or any(item.type not in types for item in pushed.resources.values()):
+    if what_is_misshapen(pushed, registry) or any(
+        item.type not in registry.types for item in pushed.resources.values()
+    ):
         return False
     from dataclasses import replace
 

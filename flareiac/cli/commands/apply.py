@@ -159,7 +159,7 @@ def _apply_saved(run: _Run, file: str) -> int:
 
     options = _options(run, output, approve)
     with opened(run.invocation, parallelism=run.work.parallelism) as workspace, closing(output):
-        report = apply_saved(workspace, saved, options)
+        report = apply_saved(workspace, saved, file, options)
     if report.end in (ApplyOutcome.INVALID, ApplyOutcome.BLOCKED):
         output.plan(report.planned)
     _conclude(run, output, report)
