@@ -22,6 +22,7 @@ from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import recorded_identity
 from flareiac_spark.definition.moved_checkpoint import standing_location
 from flareiac_spark.definition.queries import declares_state
+from flareiac_spark.definition.stream_positions import read_in_order
 from flareiac_spark.generation.generation_plan import carries_over, lines, start_again
 from flareiac_spark.instance_lines import line
 from flareiac_spark.observation.job import JobFacts, OutputFacts
@@ -284,6 +285,8 @@ def misfit(desired: JobDefinition, facts: JobFacts, request: PlanRequest) -> Blo
                 f"Query {on_disk.query_id} read files in {elsewhere}; this job reads others. Spark "
                 "cannot continue from there."
             )
+        elif (positions := _other_positions(desired, name, on_disk)) is not None:
+            why = positions
         else:
             continue
         return blocker(
@@ -292,6 +295,40 @@ def misfit(desired: JobDefinition, facts: JobFacts, request: PlanRequest) -> Blo
             ways_out=("use a checkpoint of its own", *new_generation(request, desired, None, facts)[:1]),
         )
     return None
+
+
+def other_positions(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Blocker | None:
+    """The same definition on a checkpoint that was edited, or put back from another query: its offsets would
+    be those of other streams.
+    """
+    for name, on_disk in sorted(facts.checkpoints.items()):
+        why = _other_positions(desired, name, on_disk)
+        if why is not None:
+            return blocker(
+                codes.CHECKPOINT_OF_OTHER_SOURCES,
+                why=f"Output {name}: {why[:1].lower()}{why[1:]}",
+                ways_out=(
+                    "put back the newest folder of the checkpoint",
+                    *new_generation(request, desired, None, facts)[:1],
+                ),
+            )
+    return None
+
+
+def _other_positions(desired: JobDefinition, query: str, on_disk: OutputFacts) -> str | None:
+    """Why the offsets of a query are not those of the streams that a job reads; None where they may be."""
+    output = next((name for name in desired.outputs if desired.query_of(name) == query), None)
+    read = read_in_order(desired, output) if output is not None else None
+    if read is None or not on_disk.positions or UNKNOWN in on_disk.positions:
+        return None
+    kinds = [desired.streams[name].source.kind for name in read]
+    if kinds == list(on_disk.positions):
+        return None
+    return (
+        f"Query {on_disk.query_id} has the positions of {_counted(on_disk.positions)} in its offsets, and "
+        f"this job reads {_counted(kinds)}, each time that its steps name a stream counted. Spark cannot "
+        "continue from there."
+    )
 
 
 def other_folder(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Blocker | None:

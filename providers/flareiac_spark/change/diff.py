@@ -18,7 +18,7 @@ from flareiac_spark.change.changes import (
     Restarted,
     Reworded,
 )
-from flareiac_spark.change.proofs import judged
+from flareiac_spark.change.proofs import judged, known_proof
 from flareiac_spark.change.query_changes import holds_state, query_changes
 from flareiac_spark.change.spark_compatibility import rule
 from flareiac_spark.definition.job_definition import (
@@ -32,14 +32,15 @@ from flareiac_spark.definition.job_definition import (
     TableOutput,
 )
 from flareiac_spark.definition.queries import what_is_read
+from flareiac_spark.definition.stream_positions import read_in_order
 from flareiac_spark.observation.job import JobFacts
 from flareiac_spark.runtime.versions import DEFAULT
 from flareiac_spark.settings import OUTPUT_OPTIONS, SETTINGS, VALUES, harmless
 from flareiac_spark.sources.bad_records import FAIL, NULL, lets_same_rows_out
 from flareiac_spark.sources.changes import Meaning
 from flareiac_spark.sources.file_formats import POSITIONAL, READING
-from flareiac_spark.sources.source import source_class
-from flareiac_spark.sql.relations import columns_read, streams_in_order
+from flareiac_spark.sources.source import Source, source_class
+from flareiac_spark.sql.relations import columns_read
 from flareiac_spark.stream.stream_definition import Watermark
 
 _NOTED: Final = {
@@ -240,8 +241,8 @@ class _Comparison:
         if self._reads_others():
             yield self._other_sources(sources_before, sources_after)
             return
-        if self._facts.started and max(len(sources_before), len(sources_after)) > 1:
-            yield from self._source_order()
+        if self._facts.started:
+            yield from self._source_order(several=max(len(sources_before), len(sources_after)) > 1)
         renamed = _renamed(old, new)
         for name in renamed:
             yield Noted(path=("inputs", name), text=f"input {renamed[name]} is called {name} now")
@@ -283,33 +284,49 @@ class _Comparison:
             undo=f"read {_listed(before)} again",
         )
 
-    def _source_order(self) -> Iterator[JobChange]:
-        """Offsets are kept by position: the n-th of a checkpoint goes to the n-th stream that a query
-        reads.
+    def _source_order(self, *, several: bool) -> Iterator[JobChange]:
+        """Offsets are kept by position: the n-th of a checkpoint goes to the n-th stream that a query reads.
+        So one stream counts as often as it is read. Where its text is not understood, Spark's plans tell.
         """
         if self._runs_code():
-            yield from self._order_in_code()
+            yield from self._order_in_code() if several else ()
             return
+        proof = known_proof(self._old, self._new, self._facts)
+        if proof is not None and proof.verdict in ("equal", "state"):
+            return
+        queries: set[str] = set()
         for output in (output for output in self._new.outputs if output in self._old.outputs):
-            before, after = read_in_order(self._old, output), read_in_order(self._new, output)
+            query = self._new.query_of(output)
+            before, after = _sources_in_order(self._old, output), _sources_in_order(self._new, output)
             if before is None or after is None:
-                same = (self._old.steps, self._old.inputs) == (self._new.steps, self._new.inputs)
-            else:
-                same = before == after
-            if not same:
-                why = (
-                    "The checkpoint keeps offsets by the position of a stream in the query. In another "
-                    f"one {rule('source.order')}."
+                same = not several or (self._old.steps, self._old.inputs) == (
+                    self._new.steps,
+                    self._new.inputs,
                 )
-                undo = "read the same streams in the same order again" + (
-                    f": {_listed(before)}" if before else ""
-                )
-                yield Refused(
-                    path=("inputs",),
-                    text=f"which streams output {output} reads, in their order",
-                    why=why,
-                    undo=undo,
-                )
+            elif several:
+                same = _shown(before) == _shown(after)
+            else:  # whether its one source goes on in the new one was judged before
+                same = len(before) == len(after)
+            if not same and query not in queries:
+                queries.add(query)
+                yield self._other_positions(output, _shown(before or ()), _shown(after or ()))
+
+    def _other_positions(self, output: str, before: list[str], after: list[str]) -> JobChange:
+        what = f"which streams output {output} reads, in their order"
+        one = len(set(before)) == len(set(after)) == 1
+        if one and len(before) != len(after):
+            what = f"how often output {output} reads {_listed(list(dict.fromkeys(after)))}"
+            why = (
+                f"Spark keeps one position each time that a query reads a stream: {len(before)} until now, "
+                f"{len(after)} from now on. {rule('source.count')}."
+            )
+            return Refused(path=("steps",), text=what, why=why, undo="write the old SQL again")
+        why = (
+            "The checkpoint keeps offsets by the position of a stream in the query. In another "
+            f"one {rule('source.order')}."
+        )
+        undo = "read the same streams in the same order again" + (f": {_listed(before)}" if before else "")
+        return Refused(path=("inputs",), text=what, why=why, undo=undo)
 
     def _order_in_code(self) -> Iterator[JobChange]:
         before, after = (
@@ -881,11 +898,15 @@ class _Comparison:
                 )
 
 
-def read_in_order(job: JobDefinition, output: str) -> list[str] | None:
-    """What an output's query reads, each source as its kind and place; None where it cannot be determined."""
-    sources = {name.lower(): item.source for name, item in job.streams.items()}
-    names = streams_in_order(job.queries, job.outputs[output].source, sources)
-    return None if names is None else [sources[name].shown for name in names]
+def _sources_in_order(job: JobDefinition, output: str) -> list[Source] | None:
+    """The source of each position of an output's query; None where they cannot be determined."""
+    names = read_in_order(job, output)
+    return None if names is None else [job.streams[name].source for name in names]
+
+
+def _shown(sources: Sequence[Source]) -> list[str]:
+    """Each source as its kind and place."""
+    return [source.shown for source in sources]
 
 
 def _written(output: Output) -> tuple[str, str]:

@@ -27,7 +27,7 @@ from flareiac_spark.checkpoint_log import (
     whole,
 )
 from flareiac_spark.sources.offsets import SourceOnDisk
-from flareiac_spark.sources.on_disk import sources_on_disk
+from flareiac_spark.sources.on_disk import kinds_of, sources_on_disk
 from flareiac_spark.storage import Place, seen_at_once
 
 _ATTEMPTS: Final = 5
@@ -60,6 +60,8 @@ class CheckpointOnDisk:
     conf: Mapping[str, str] = field(default_factory=dict)
     sources: tuple[SourceOnDisk, ...] = ()
     operators: tuple[OperatorOnDisk, ...] = ()
+    positions: tuple[str, ...] = ()
+    """The kind of each position in the offsets of the newest batch."""
 
     @property
     def in_flight(self) -> int | None:
@@ -111,6 +113,7 @@ def _read(folder: Place) -> CheckpointOnDisk | None:
         conf={str(key): str(value) for key, value in last.header.get("conf", {}).items()},
         sources=sources_on_disk(folder, last.positions),
         operators=_operators(folder / "state", None if committed is None else committed + 1),
+        positions=kinds_of(last.positions),
     )
 
 

@@ -369,6 +369,8 @@ def _blockers(
     # Another folder was declared: that is refused by itself
     if not any(isinstance(change, Refused) for change in found):
         there.append(blocking.other_folder(request, desired, facts))
+        if starts and looked_at(request):
+            there.append(blocking.other_positions(request, desired, facts))
     if not any(isinstance(change, Mixed) for change in found):
         there.append(blocking.unrecorded(request, desired, recorded, facts))
     checked = starts and looked_at(request) and not any(there)

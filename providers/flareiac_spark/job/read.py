@@ -23,7 +23,6 @@ from flareiac_spark.application import (
     other_release,
     silence,
 )
-from flareiac_spark.change.diff import read_in_order
 from flareiac_spark.change.source_folders import read_paths
 from flareiac_spark.checkpoint_files.generations import damage
 from flareiac_spark.checkpoint_files.query_positions import read_positions
@@ -43,6 +42,7 @@ from flareiac_spark.definition.build import query_digest
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import KnownJob
 from flareiac_spark.definition.moved_checkpoint import relocated
+from flareiac_spark.definition.stream_positions import read_in_order
 from flareiac_spark.engine.application import (
     Applications,
     complaints_beside,

@@ -25,7 +25,9 @@ ENDED: Final = ("stopped", "completed", "failed")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputFacts:
-    """The checkpoint of one output's query: sources as (kind, folders), operators by name."""
+    """The checkpoint of one output's query: sources as (kind, folders), operators by name. ``positions``: the
+    kind of each position in its offsets, which are more than the sources where one is read several times.
+    """
 
     query_id: str
     started: int | None
@@ -33,6 +35,7 @@ class OutputFacts:
     sources: tuple[tuple[str, tuple[str, ...]], ...] = ()
     operators: tuple[str, ...] = ()
     conf: Mapping[str, str] = field(default_factory=dict)
+    positions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,6 +159,7 @@ def of_disk(found: CheckpointOnDisk) -> OutputFacts:
         sources=tuple((source.kind, source.folders) for source in found.sources),
         operators=tuple(operator.name for operator in found.operators),
         conf=dict(found.conf),
+        positions=found.positions,
     )
 
 

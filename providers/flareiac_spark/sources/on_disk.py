@@ -35,6 +35,11 @@ def kind_of(offset: Any) -> str:
     return next((name for name, kind in kinds() if kind.offsets.is_own(offset)), UNKNOWN)
 
 
+def kinds_of(positions: Sequence[str | None]) -> tuple[str, ...]:
+    """The kind of each position; ``unknown`` of one without an offset yet."""
+    return tuple(UNKNOWN if line is None else kind_of(parse_json(line)) for line in positions)
+
+
 def _is_there(folder: Place, positions: Sequence[str | None]) -> bool:
     """Whether each log has what the position of its number names."""
     for index, line in enumerate(positions):
