@@ -10,6 +10,8 @@ from flareiac_spark.control import FilesInput, Input, StreamInput, TableInput
 from flareiac_spark.driver import bad_records, tables
 from flareiac_spark.driver.column_types import quote, spark_columns, spark_type
 from flareiac_spark.driver.refusal import Refusal, refusal_of
+from flareiac_spark.sources.file_values import declared_columns as declared_columns_of
+from flareiac_spark.sources.file_values import valid_texts
 from flareiac_spark.sources.path_patterns import as_pattern
 from flareiac_spark.sources.reader_options import strict
 from flareiac_spark.sources.resolved import SpecColumn, StartRefused
@@ -52,14 +54,22 @@ def open_input(
         case TableInput():
             return session.table(opening.table(item.identifier, item.uuid))
         case FilesInput():
-            reader = (
-                session.read.format(item.format)
-                .schema(spark_columns(item.columns))
-                .options(**strict(item.format, item.options))
-            )
-            return reader.load(as_pattern(item.path))
+            return _files(session, item)
         case _:
             assert_never(item)
+
+
+def _files(session: "SparkSession", item: FilesInput) -> Any:
+    path, options = as_pattern(item.path), strict(item.format, item.options)
+    if item.format == "parquet":
+        declared = session.createDataFrame([], spark_columns(item.columns)).schema
+        try:
+            frame = declared_columns_of(session, session.read, declared, path, options)
+        except StartRefused as refused:
+            raise refusal_of(refused.problem) from None
+        names = [quote(column.name) for column in item.columns]
+        return valid_texts(frame, item.columns, is_text=False).select(*names)
+    return session.read.format(item.format).schema(spark_columns(item.columns)).options(**options).load(path)
 
 
 def open_marked(

@@ -52,6 +52,11 @@ _BLANKS: Final = "X'20', X'09', X'0A', X'0D'"
 _COMMENTS: Final = "allowComments"
 _NESTING: Final = "maxNestingDepth"
 _DEEPEST: Final = 1000
+_FRAMED: Final = (
+    "the value begins with a zero byte, as producers with a schema registry write the id of a schema before "
+    'the JSON, and not with a JSON object; format = "raw" and, in a step, from_json(string(substring(value, '
+    "6)), ...) read what follows the five bytes"
+)
 """How deep Spark reads JSON without that option."""
 _AROUND: Final = 2
 """Levels of nesting around a text."""
@@ -328,7 +333,9 @@ class _Decoder:
         return f"e{self.unguessed}"
 
     def _json_errors(self, text: str) -> Iterator[tuple[str, str]]:
-        yield self._is_corrupt(text, f"{_CORRUPT} STRING"), "the value is not a JSON object"
+        corrupt = self._is_corrupt(text, f"{_CORRUPT} STRING")
+        yield f"startswith({text}, char(0)) AND {corrupt}", _FRAMED
+        yield corrupt, "the value is not a JSON object"
         for column in self.columns:
             yield self._is_corrupt(text, f"{self._typed(column)}, {_CORRUPT} STRING"), _misfit(column)
 

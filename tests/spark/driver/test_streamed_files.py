@@ -9,16 +9,19 @@ import random
 import time
 from collections import Counter
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from flareiac_spark.control import StreamInput, TableOutput
+from flareiac_spark.control import FilesInput, StreamInput, TableOutput
 from flareiac_spark.driver import bad_records
 from flareiac_spark.driver.inputs import explained, open_input, open_marked
+from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.driver.root_cause import root_cause_of
 from flareiac_spark.driver.spark_session import new_session
 from flareiac_spark.sources.bad_records import HEADER_WAY
@@ -144,6 +147,88 @@ def test_a_line_of_text_that_is_not_utf8_ends_the_job(application: Any, tmp_path
     error_class, message, _permanent = _failure(application, _stream(folder, "text"), tmp_path)
     assert error_class == "TEXT_NOT_UTF8"
     assert "a.txt is not text in UTF-8" in message
+
+
+def _parquet(
+    folder: Path,
+    declared: dict[str, str],
+    columns: dict[str, pa.Array],
+    *,
+    dictionary: bool = False,
+    **how: Any,
+) -> StreamInput:
+    """A stream of one file with these columns."""
+    (folder / "landing").mkdir()
+    file = folder / "landing" / "a.parquet"
+    pq.write_table(pa.table(columns), file, use_dictionary=dictionary, **how)
+    types = tuple(SpecColumn(name=name, type=kind, required=False) for name, kind in declared.items())
+    source = ResolvedFiles(path=str(file.parent), format="parquet", columns=types, reading=2)
+    return StreamInput(name="s", source=source, bad_records="")
+
+
+def _batch(item: StreamInput) -> FilesInput:
+    """The same folder as an input of a batch."""
+    assert isinstance(item.source, ResolvedFiles)
+    return FilesInput(
+        name="s", path=item.source.path, format="parquet", options={}, columns=item.source.columns
+    )
+
+
+UNSIGNED = {"v": "long", "n": "int", "l": "list<int>", "s": "struct<a: long>", "d": "decimal(20,0)"}
+
+
+def _unsigned(v: int, n: int) -> dict[str, pa.Array]:
+    return {
+        "v": pa.array([v], pa.uint64()),
+        "n": pa.array([n], pa.uint32()),
+        "l": pa.array([[n]], pa.list_(pa.uint32())),
+        "s": pa.array([{"a": v}], pa.struct([("a", pa.uint64())])),
+        "d": pa.array([2**64 - 1], pa.uint64()),
+    }
+
+
+@pytest.mark.parametrize("dictionary", [True, False])
+def test_unsigned_numbers_that_fit_are_read(application: Any, tmp_path: Path, dictionary: bool) -> None:
+    item = _parquet(tmp_path, UNSIGNED, _unsigned(7, 2**31 - 1), dictionary=dictionary)
+    (row,) = _read(open_input(new_session(application), item, {}), tmp_path / "c")
+    assert [str(value) for value in row[:2]] == ["7", str(2**31 - 1)]
+    assert str(row[4]) == str(2**64 - 1)
+
+
+@pytest.mark.parametrize("name", ["v", "n", "l", "s"])
+def test_unsigned_numbers_never_become_negative(application: Any, tmp_path: Path, name: str) -> None:
+    item = _parquet(tmp_path, {name: UNSIGNED[name]}, {name: _unsigned(2**64 - 1, 2**32 - 1)[name]})
+    kind, message, _permanent = _failure(application, item, tmp_path)
+    whole = name in ("v", "n")
+    assert kind == ("NUMBER_TOO_LARGE" if whole else "CAST_OVERFLOW")
+    assert not whole or f"the column {name} of the file" in message
+    with pytest.raises(Exception, match=kind):
+        open_input(new_session(application), _batch(item), {}).collect()
+
+
+@pytest.mark.parametrize(
+    ("declared", "digits", "what"), [("long", 10, "v"), ("int", 6, "v"), ("struct<a: long>", 10, "v.a")]
+)
+def test_decimals_never_lose_their_point(
+    application: Any, tmp_path: Path, declared: str, digits: int, what: str
+) -> None:
+    held: pa.Array = pa.array([Decimal("12.34")], pa.decimal128(digits, 2))
+    if declared.startswith("struct"):
+        held = pa.StructArray.from_arrays([held], ["a"])
+    item = _parquet(tmp_path, {"v": declared}, {"v": held}, store_decimal_as_integer=True)
+    kind, message, permanent = _failure(application, item, tmp_path)
+    assert (kind, permanent) == ("FILE_WITH_OTHER_NUMBERS", True)
+    with pytest.raises(Refusal, match="as 1234"):
+        open_input(new_session(application), _batch(item), {})
+    assert f"hold {what} as decimal({digits},2)" in message
+
+
+def test_bytes_that_are_no_text_end_the_job(application: Any, tmp_path: Path) -> None:
+    item = _parquet(tmp_path, {"v": "string"}, {"v": pa.array([b"\xff\xfe"], pa.binary())})
+    kind, message, _permanent = _failure(application, item, tmp_path)
+    assert kind == "TEXT_NOT_UTF8"
+    assert "the column v of the file" in message
+    assert "Declare it as binary" in message
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from flareiac_spark.driver.bad_records import taken_off
 from flareiac_spark.driver.column_types import spark_columns
 from flareiac_spark.driver.inputs import explained
 from flareiac_spark.sources.bad_records import GOOD as JUDGED
-from flareiac_spark.sources.decoding import ERROR, ONCE, Text, complaint, decode_text
+from flareiac_spark.sources.decoding import _FRAMED, ERROR, ONCE, Text, complaint, decode_text
 from flareiac_spark.sources.kafka.resolved import ResolvedKafka
 from flareiac_spark.sources.resolved import SpecColumn
 from tests.support.spark_session import spark_session
@@ -114,6 +114,7 @@ BAD = (
     ("null", "the value is not a JSON object"),
     ("5", "the value is not a JSON object"),
     ("garbage", "the value is not a JSON object"),
+    ('\0\0\0\0\7{"id": 1}', _FRAMED),
     ("", "the value is empty"),
     ("  ", "the value is empty"),
     ('{"id": 1} and more', "there is more text after the JSON object"),

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac_spark.sources.bad_records import GOOD, NOT_UTF8
+from flareiac_spark.sources.bad_records import GOOD
 from flareiac_spark.sources.decoding import (
     ERROR,
     NO_FIT,
@@ -29,12 +29,12 @@ from flareiac_spark.sources.decoding import (
     raw_of_files,
     with_corrupt,
 )
+from flareiac_spark.sources.file_values import FILE, valid_texts
 from flareiac_spark.sources.files.nested_keys import lacks, other_case
 from flareiac_spark.sources.files.reading import RECORDS, reads_lines
 from flareiac_spark.sources.resolved import Opening, SpecColumn
 
 LINE: Final = "__flareiac_line"
-FILE: Final = "__flareiac_file"
 _VALUE: Final = "__flareiac_value"
 RAW: Final = "__flareiac_raw"
 _KEYS: Final = "__flareiac_keys"
@@ -82,10 +82,10 @@ def judged(frame: Any, files: Files, opening: Opening) -> Any:
     """The frame of Spark's reader with the declared columns."""
     names = [quote(column.name) for column in files.columns]
     filled = [_filled(column, opening) for column in files.columns]
-    if files.text.format == "text":
-        filled = [_valid_text(column) for column in files.columns]
     if files.text.format not in RECORDS:
-        return frame.selectExpr(*names, f"_metadata.file_path AS {FILE}").selectExpr(*filled)
+        is_text = files.text.format == "text"
+        read = valid_texts(frame, files.columns, is_text=is_text)
+        return read.selectExpr(*(names if is_text else filled))
     read = _lines(frame, files) if files.by_line else _records(frame, files)
     kept = [name for name in (FILE, RAW) if name in read.columns]
     once = [ONCE] if ONCE in read.columns else []
@@ -100,14 +100,6 @@ def judged(frame: Any, files: Files, opening: Opening) -> Any:
     error = f"CASE WHEN NOT {GOOD} THEN {ERROR} {whens} END AS {ERROR}"
     found = read.selectExpr(*names, *kept, f"{good} AS {GOOD}", error)
     return found.selectExpr(*names, GOOD, *_said(found, opening))
-
-
-def _valid_text(column: SpecColumn) -> str:
-    """A line of text, which ends the job where it is none: other readers could not decode the table."""
-    name, file = quote(column.name), f"a line of the file ', {FILE}, '"
-    way = "is not text in UTF-8. Convert the file, as iconv -f ISO-8859-1 -t UTF-8 does"
-    error = f"raise_error(concat('[{NOT_UTF8}] {file} {way}'))"
-    return f"CASE WHEN is_valid_utf8({name}) THEN {name} ELSE {error} END AS {name}"
 
 
 def _said(frame: Any, opening: Opening) -> tuple[str, ...]:

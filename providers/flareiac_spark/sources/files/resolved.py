@@ -17,6 +17,7 @@ from flareiac_spark.sources.decoding import (
     permissive,
     with_corrupt,
 )
+from flareiac_spark.sources.file_values import declared_columns
 from flareiac_spark.sources.files.in_flight import missing_in_flight
 from flareiac_spark.sources.files.judged import Files, judged
 from flareiac_spark.sources.files.reading import IGNORES_SINK_LOG, RECORDS, SINK_LOG, options_of
@@ -91,7 +92,11 @@ class ResolvedFiles(ResolvedSource):
         text = Text(format=self.format, options=options, schema=opening.schema, explained=explained)
         files = Files(columns=self.columns, text=text)
         given = permissive(options) if self.format in RECORDS else options
-        frame = reader.format(files.format).schema(files.schema).options(**given).load(path)
+        if self.format == "parquet":
+            declared = opening.session.createDataFrame([], files.schema).schema
+            frame = declared_columns(opening.session, reader, declared, path, given)
+        else:
+            frame = reader.format(files.format).schema(files.schema).options(**given).load(path)
         return judged(frame, files, opening)
 
     def _listed_by_sink_log(self, opening: Opening) -> StartProblem | None:
