@@ -21,6 +21,7 @@ from flareiac_spark.change.changes import (
 from flareiac_spark.change.proofs import judged, known_proof
 from flareiac_spark.change.query_changes import holds_state, query_changes
 from flareiac_spark.change.spark_compatibility import rule
+from flareiac_spark.definition.input_identity import paired_inputs
 from flareiac_spark.definition.job_definition import (
     FilesInput,
     Input,
@@ -31,7 +32,6 @@ from flareiac_spark.definition.job_definition import (
     TableInput,
     TableOutput,
 )
-from flareiac_spark.definition.queries import what_is_read
 from flareiac_spark.definition.stream_positions import read_in_order
 from flareiac_spark.observation.job import JobFacts
 from flareiac_spark.runtime.versions import DEFAULT
@@ -243,7 +243,7 @@ class _Comparison:
             return
         if self._facts.started:
             yield from self._source_order(several=max(len(sources_before), len(sources_after)) > 1)
-        renamed = _renamed(old, new)
+        renamed = _renamed(self._old, self._new)
         for name in renamed:
             yield Noted(path=("inputs", name), text=f"input {renamed[name]} is called {name} now")
             yield from self._input(name, old[renamed[name]], new[name])
@@ -920,14 +920,9 @@ def _written(output: Output) -> tuple[str, str]:
             assert_never(output)
 
 
-def _renamed(old: Mapping[str, Input], new: Mapping[str, Input]) -> dict[str, str]:
+def _renamed(old: JobDefinition, new: JobDefinition) -> dict[str, str]:
     """Inputs that read what an input of another name read, new name to old."""
-    gone = {what_is_read(old[name]): name for name in old if name not in new}
-    return {
-        name: gone[what_is_read(new[name])]
-        for name in new
-        if name not in old and what_is_read(new[name]) in gone
-    }
+    return {name: was for name, was in paired_inputs(old, new).items() if name != was}
 
 
 def _sources(job: JobDefinition) -> list[str]:

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from flareiac_spark.definition.input_identity import same_input
 from flareiac_spark.definition.job_definition import JobDefinition, StreamInput
-from flareiac_spark.definition.queries import what_is_read
 from flareiac_spark.sql.relations import columns_read
 
 KEPT = ("inputs",)
@@ -30,9 +30,9 @@ def _kept(
 
 
 def _same(name: str, item: StreamInput, streams: Mapping[str, StreamInput]) -> StreamInput | None:
-    """The recorded input that reads what a declared one reads, under its name or another."""
-    alike = {at: other for at, other in streams.items() if what_is_read(other) == what_is_read(item)}
-    return alike.get(name) or next(iter(alike.values()), None)
+    """The recorded input that reads what a declared one reads."""
+    found = same_input(name, item, streams)
+    return None if found is None else streams[found]
 
 
 def _read_alike(job: JobDefinition, name: str, item: StreamInput) -> StreamInput:

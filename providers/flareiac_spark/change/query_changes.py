@@ -11,6 +11,7 @@ from flareiac.kernel.records import encode
 from flareiac_spark.change.changes import JobChange, Mixed, Noted, Refused, Restarted, Reworded, gravity
 from flareiac_spark.change.query_text import reworded, same_sql
 from flareiac_spark.change.spark_compatibility import ABOVE_STATE, Rule, Verdict, rule
+from flareiac_spark.definition.input_identity import input_identities
 from flareiac_spark.definition.job_definition import (
     Dedup,
     Input,
@@ -21,7 +22,7 @@ from flareiac_spark.definition.job_definition import (
     StreamInput,
     TableOutput,
 )
-from flareiac_spark.definition.queries import declares_state, what_is_read
+from flareiac_spark.definition.queries import declares_state
 from flareiac_spark.observation.job import JobFacts, OutputFacts
 from flareiac_spark.sql.change_kinds import ChangeKind, Difference
 from flareiac_spark.sql.compare import Meaning, Query, compare_queries
@@ -151,6 +152,7 @@ class _Steps:
     def __init__(self, old: JobDefinition, new: JobDefinition, facts: JobFacts) -> None:
         self._old, self._new, self._facts = old, new, facts
         self._reported: set[str] = set()
+        self._identities = input_identities(old, new)
 
     def all(self) -> Iterator[JobChange]:
         if self._old.python_steps or self._new.python_steps:
@@ -191,7 +193,9 @@ class _Steps:
                 )
 
     def _output(self, output: str) -> Iterator[JobChange]:
-        meaning = compare_queries(_query(self._old, output), _query(self._new, output))
+        meaning = compare_queries(
+            _query(self._old, output, self._identities[0]), _query(self._new, output, self._identities[1])
+        )
         yield from self._judged(output, meaning)
 
     def _judged(self, output: str, meaning: Meaning) -> Iterator[JobChange]:
@@ -435,7 +439,7 @@ def _reads(job: JobDefinition) -> dict[str, str]:
     return {name: output.source for name, output in job.declared_outputs.items()}
 
 
-def _query(job: JobDefinition, output: str) -> Query:
+def _query(job: JobDefinition, output: str, identities: Mapping[str, str]) -> Query:
     written = job.outputs[output]
     return Query(
         steps=job.queries,
@@ -443,7 +447,7 @@ def _query(job: JobDefinition, output: str) -> Query:
         streams=list(job.streams),
         columns={name: _starred(item) for name, item in job.inputs.items()},
         dedups={name: step.dedup.keys for name, step in job.steps.items() if step.dedup},
-        identities={name: what_is_read(item) for name, item in job.inputs.items()},
+        identities=identities,
         table_columns=_selected(job, written),
         exact_names=isinstance(written, KafkaOutput),
     )

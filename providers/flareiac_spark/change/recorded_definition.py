@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+from flareiac_spark.definition.input_identity import same_input
 from flareiac_spark.definition.job_definition import (
     Input,
     JobDefinition,
@@ -17,7 +18,6 @@ from flareiac_spark.definition.job_definition import (
     StreamInput,
     TableOutput,
 )
-from flareiac_spark.definition.queries import what_is_read
 
 QUERY: Final = ("inputs", "steps", "step_order", "code", "outputs", "conf")
 """The attributes whose text may change while the query stays the same."""
@@ -54,11 +54,9 @@ def recorded_definition(recorded: JobDefinition, desired: JobDefinition) -> JobD
 
 
 def _same(name: str, item: Input, inputs: Mapping[str, Input]) -> Input:
-    """The input among others that reads what this one reads, under its name or another; this one where none
-    does.
-    """
-    alike = [other for other in inputs.values() if what_is_read(other) == what_is_read(item)]
-    return inputs[name] if inputs.get(name) in alike else next(iter(alike), item)
+    """The input among others that reads what this one reads; this one where none does."""
+    found = same_input(name, item, inputs)
+    return item if found is None else inputs[found]
 
 
 def _output(item: Output, declared: Output) -> Output:

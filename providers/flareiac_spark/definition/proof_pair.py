@@ -10,8 +10,8 @@ from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac_spark.control import Pair, ProofSource, job_spec_to_json
 from flareiac_spark.definition.build import spec_of
+from flareiac_spark.definition.input_identity import paired_inputs
 from flareiac_spark.definition.job_definition import Input, JobDefinition
-from flareiac_spark.definition.queries import what_is_read
 from flareiac_spark.sources.resolved import SpecColumn
 
 _BESIDE = ("columns", "column_order", "stream", "watermark")
@@ -65,17 +65,11 @@ def _paired(old: JobDefinition, new: JobDefinition, identities: Mapping[str, str
     """An input that goes on reading what one of the recorded definition read is the same one: how its reading
     changes is judged by itself. Two inputs of one place that are read in two ways stay two.
     """
-    gone = {what_is_read(item): name for name, item in old.inputs.items() if name not in new.inputs}
-    found = {}
-    for name, item in new.inputs.items():
-        same = old.inputs.get(name)
-        if same is not None and what_is_read(same) == what_is_read(item):
-            found[name] = identities[name]
-        elif same is None and what_is_read(item) in gone:
-            found[name] = identities[gone[what_is_read(item)]]
-        else:
-            found[name] = _identity(item)
-    return found
+    pairs = paired_inputs(old, new)
+    return {
+        name: identities[pairs[name]] if name in pairs else _identity(item)
+        for name, item in new.inputs.items()
+    }
 
 
 def _identity(item: Input) -> str:
