@@ -19,7 +19,7 @@ from flareiac_spark.driver.outputs import NULL_REQUIRED, null_complaint_in
 from flareiac_spark.driver.raised import raised
 from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.driver.stored_values import MALFORMED_UUID
-from flareiac_spark.sources.bad_records import NOT_UTF8, TOO_LARGE
+from flareiac_spark.sources.bad_records import NOT_UTF8, NUMBER_NOT_HELD
 
 _LINES = 6
 _LENGTH = 1200
@@ -144,7 +144,7 @@ def choose(
         (NULL_REQUIRED, null_complaint_in),
         (MALFORMED_UUID, partial(raised, MALFORMED_UUID)),
         (NOT_UTF8, partial(raised, NOT_UTF8)),
-        (TOO_LARGE, partial(raised, TOO_LARGE)),
+        (NUMBER_NOT_HELD, partial(raised, NUMBER_NOT_HELD)),
     ):
         if (complaint := next(filter(None, map(found_in, said)), None)) is not None:
             return ErrorSummary(error_class=name, message=complaint, permanent=False)

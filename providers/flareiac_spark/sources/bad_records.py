@@ -20,7 +20,7 @@ QUARANTINE: Final = "quarantine"
 """The row is left out here, and a query of its own writes what is known of it to a table."""
 ACTIONS: Final = (FAIL, NULL, DROP, QUARANTINE)
 NOT_UTF8: Final = "TEXT_NOT_UTF8"
-TOO_LARGE: Final = "NUMBER_TOO_LARGE"
+NUMBER_NOT_HELD: Final = "NUMBER_NOT_HELD"
 """The class of the error of a line of text that is not UTF-8, in files that have no records."""
 HEADER_WAY: Final = (
     'It is the header line of the file: write options = { header = "true" } in the files block.'

@@ -9,11 +9,13 @@ declared ones.
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from flareiac_spark.sources.bad_records import NOT_UTF8, TOO_LARGE
+from flareiac_spark.sources.bad_records import NOT_UTF8, NUMBER_NOT_HELD
 from flareiac_spark.sources.decoding import literal, quote
 from flareiac_spark.sources.resolved import SpecColumn, StartProblem, StartRefused
 
 FILE: Final = "__flareiac_file"
+_DIGITS: Final = {"integer": 10, "long": 20}
+"""The digits that a decimal needs to take such a whole number of a file, also an unsigned one."""
 NUMBERS_OF_ANOTHER_TYPE: Final = "FILE_WITH_OTHER_NUMBERS"
 
 
@@ -41,7 +43,7 @@ def _valid_text(column: SpecColumn, *, is_text: bool) -> str:
 def declared_columns(session: Any, reader: Any, declared: Any, path: str, options: dict[str, str]) -> Any:
     """The frame of a folder with the columns of Spark's schema ``declared``, and ``_metadata``. ``reader``
     reads streams or batches. The files that are there say how it is read. Raises ``StartRefused`` for
-    decimals that are declared as whole numbers.
+    nested decimals that are declared as whole numbers.
     """
     held = _held(session, path, options)
     types = [field.dataType for field in declared]
@@ -64,7 +66,7 @@ def _held(session: Any, path: str, options: dict[str, str]) -> Any:
 
 
 def _readable(declared: Any, held: Any, path: str) -> list[str]:
-    if wrong := next(_refused(declared, held, ""), None):
+    if wrong := next(_refused(declared, held), None):
         name, kind, wanted = wrong
         why = (
             f"the Parquet files in {path} hold {name} as {kind}, and {wanted} is declared: Spark would read "
@@ -75,12 +77,13 @@ def _readable(declared: Any, held: Any, path: str) -> list[str]:
     return [known.get(field.name) or _ddl(field.dataType) for field in declared]
 
 
-def _refused(declared: Any, held: Any, place: str) -> Iterator[tuple[str, str, str]]:
+def _refused(declared: Any, held: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[str, str, str]]:
+    """The nested decimals that are declared as whole numbers: a cast of what is around them drops digits."""
     kind, found = declared.typeName(), held.typeName()
-    if kind in ("integer", "long") and found == "decimal" and held.scale > 0:
-        yield place, held.simpleString(), {"integer": "int", "long": "long"}[kind]
+    if len(place) > 1 and kind in _DIGITS and found == "decimal" and held.scale > 0:
+        yield ".".join(place), held.simpleString(), "int" if kind == "integer" else kind
     for name, inner, other in _pairs(declared, held):
-        yield from _refused(inner, other, f"{place}.{name}".strip("."))
+        yield from _refused(inner, other, (*place, name))
 
 
 def _ddl(declared: Any, held: Any = None) -> str:
@@ -88,8 +91,8 @@ def _ddl(declared: Any, held: Any = None) -> str:
     kind, found = declared.typeName(), held.typeName() if held is not None else ""
     if (kind, found) == ("integer", "long"):
         return "bigint"
-    if (kind, found) == ("long", "decimal"):
-        return "decimal(20,0)"
+    if kind in _DIGITS and found == "decimal":
+        return f"decimal({min(_DIGITS[kind] + held.scale, 38)},{held.scale})"
     same = held if kind == found else None
     if kind == "struct":
         known = {name: other for name, _inner, other in _pairs(declared, same)} if same is not None else {}
@@ -127,10 +130,11 @@ def _cast(column: str, wanted: str, given: str) -> str:
         return name
     if wanted not in ("int", "bigint"):
         return f"CAST({name} AS {wanted}) AS {name}"
-    way = f"Declare it as {'decimal(20,0)' if wanted == 'bigint' else 'long'}"
+    fits = f"coalesce(try_cast({name} AS {wanted}) = {name}, false)"
+    kind, way = ("long" if each == "bigint" else each for each in (wanted, given))
     said = (
-        f"concat({literal(f'[{TOO_LARGE}] the column {column} of the file ')}, _metadata.file_path, "
-        f"' holds ', {name}, {literal(f', more than its type. {way}')})"
+        f"concat({literal(f'[{NUMBER_NOT_HELD}] the column {column} of the file ')}, _metadata.file_path, "
+        f"' holds ', {name}, {literal(f', which {kind} does not hold. Declare it as {way}')})"
     )
-    large = f"{name} IS NOT NULL AND try_cast({name} AS {wanted}) IS NULL"
-    return f"CASE WHEN {large} THEN raise_error({said}) ELSE try_cast({name} AS {wanted}) END AS {name}"
+    bad = f"{name} IS NOT NULL AND NOT {fits}"
+    return f"CASE WHEN {bad} THEN raise_error({said}) ELSE try_cast({name} AS {wanted}) END AS {name}"

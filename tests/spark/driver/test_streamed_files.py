@@ -200,27 +200,47 @@ def test_unsigned_numbers_never_become_negative(application: Any, tmp_path: Path
     item = _parquet(tmp_path, {name: UNSIGNED[name]}, {name: _unsigned(2**64 - 1, 2**32 - 1)[name]})
     kind, message, _permanent = _failure(application, item, tmp_path)
     whole = name in ("v", "n")
-    assert kind == ("NUMBER_TOO_LARGE" if whole else "CAST_OVERFLOW")
+    assert kind == ("NUMBER_NOT_HELD" if whole else "CAST_OVERFLOW")
     assert not whole or f"the column {name} of the file" in message
     with pytest.raises(Exception, match=kind):
         open_input(new_session(application), _batch(item), {}).collect()
 
 
 @pytest.mark.parametrize(
-    ("declared", "digits", "what"), [("long", 10, "v"), ("int", 6, "v"), ("struct<a: long>", 10, "v.a")]
+    ("declared", "digits", "said"),
+    [
+        ("long", 10, "holds 12.34, which long does not hold. Declare it as decimal(22,2)"),
+        ("int", 6, "holds 12.34, which int does not hold. Declare it as decimal(12,2)"),
+        ("struct<a: long>", 10, "hold v.a as decimal(10,2)"),
+    ],
 )
 def test_decimals_never_lose_their_point(
-    application: Any, tmp_path: Path, declared: str, digits: int, what: str
+    application: Any, tmp_path: Path, declared: str, digits: int, said: str
 ) -> None:
     held: pa.Array = pa.array([Decimal("12.34")], pa.decimal128(digits, 2))
     if declared.startswith("struct"):
         held = pa.StructArray.from_arrays([held], ["a"])
     item = _parquet(tmp_path, {"v": declared}, {"v": held}, store_decimal_as_integer=True)
     kind, message, permanent = _failure(application, item, tmp_path)
-    assert (kind, permanent) == ("FILE_WITH_OTHER_NUMBERS", True)
-    with pytest.raises(Refusal, match="as 1234"):
-        open_input(new_session(application), _batch(item), {})
-    assert f"hold {what} as decimal({digits},2)" in message
+    nested = declared.startswith("struct")
+    assert (kind, permanent) == ("FILE_WITH_OTHER_NUMBERS" if nested else "NUMBER_NOT_HELD", nested)
+    assert said in message
+    with pytest.raises(Refusal if nested else Exception, match="hold"):
+        open_input(new_session(application), _batch(item), {}).collect()
+
+
+def test_whole_numbers_beside_older_files_of_decimals_are_read(application: Any, tmp_path: Path) -> None:
+    item = _parquet(
+        tmp_path,
+        {"v": "long"},
+        {"v": pa.array([Decimal("12.00")], pa.decimal128(10, 2))},
+        store_decimal_as_integer=True,
+    )
+    pq.write_table(
+        pa.table({"v": pa.array([-(2**63), 7, None], pa.int64())}), tmp_path / "landing" / "b.parquet"
+    )
+    rows = _read(open_input(new_session(application), item, {}), tmp_path / "c")
+    assert Counter(str(value) for (value,) in rows) == Counter(["12", str(-(2**63)), "7", "None"])
 
 
 def test_bytes_that_are_no_text_end_the_job(application: Any, tmp_path: Path) -> None:
