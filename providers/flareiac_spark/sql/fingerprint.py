@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 
 from sqlglot import exp
 
-from flareiac_spark.sql.negation import is_stable
 from flareiac_spark.sql.normalize import normalize
 from flareiac_spark.sql.operators import (
     Aggregate,
@@ -63,9 +62,7 @@ class _Fingerprint:
         return [self._text(expr) for expr in exprs]
 
     def _conditions(self, conditions: Sequence[Condition]) -> list[str]:
-        """In any order, unless one is random."""
-        found = self._texts(each.expr for each in conditions)
-        return sorted(found) if all(is_stable(each.expr) for each in conditions) else found
+        return self._texts(each.expr for each in conditions)
 
     def _operator(self, operator: Operator) -> str:
         match operator:
@@ -77,7 +74,7 @@ class _Fingerprint:
                 )
                 return f"group {groups} {operator.sets} {calls}"
             case Join():
-                keys = sorted(f"{self._text(left)} = {self._text(right)}" for left, right in operator.keys)
+                keys = [f"{self._text(left)} = {self._text(right)}" for left, right in operator.keys]
                 return f"{operator.kind} join {keys} {self._conditions(operator.rest)}"
             case Union():
                 return f"{operator.kind} {[self._texts(column.exprs) for column in operator.columns]}"

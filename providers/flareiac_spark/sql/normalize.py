@@ -1,6 +1,6 @@
 """One spelling for expressions of one meaning."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Final
 
 from sqlglot import exp
@@ -40,21 +40,22 @@ _SAME_FUNCTION: Final = {
 }
 """Other names of functions, for which Spark's optimizer makes the same plan."""
 
-_EITHER_WAY: Final = (
+_OPERATORS: Final = (
     exp.EQ,
     exp.NEQ,
     exp.NullSafeEQ,
     exp.NullSafeNEQ,
+    exp.GT,
+    exp.GTE,
+    exp.LT,
+    exp.LTE,
     exp.Add,
     exp.Mul,
+    exp.Mod,
     exp.BitwiseAnd,
     exp.BitwiseOr,
+    exp.DPipe,
 )
-"""Operators whose sides may change places."""
-_TURNED: Final = (exp.GT, exp.GTE)
-"""``a > b`` is ``b < a``."""
-_OPERATORS: Final = (*_EITHER_WAY, *_TURNED, exp.LT, exp.LTE, exp.DPipe, exp.Mod)
-_OPERATOR_NAMES: Final[Mapping[type[exp.Expr], str]] = {exp.GT: "lt", exp.GTE: "lte", exp.DPipe: "concat"}
 
 Namer = Callable[[str, str], str]
 """The text of a column, given its operator's id and its name."""
@@ -76,7 +77,7 @@ def normalize(node: exp.Expr, named: Namer) -> str:
         case exp.Bracket(expressions=[exp.Literal(is_string=True) as key]):
             return f"dot<expression={key.name}, this={normalize(node.this, named)}>"
         case exp.In() if is_stable(node) and all(isinstance(each, exp.Literal) for each in node.expressions):
-            listed = sorted({normalize(each, named) for each in node.expressions})
+            listed = list(dict.fromkeys(normalize(each, named) for each in node.expressions))
             return (
                 f"in<{normalize(node.this, named)}, {listed}, {_parts(node, named, 'this', 'expressions')}>"
             )
@@ -109,25 +110,21 @@ def _conjunction(node: exp.Expr, named: Namer) -> str:
     """What is random is asked as often, and in the order, as it is written."""
     operands = [normalize(part, named) for part in operands_of(node)]
     if is_stable(node):
-        operands = sorted(set(operands))
+        operands = list(dict.fromkeys(operands))
     if len(operands) == 1:
         return operands[0]
     return f"{'or' if isinstance(node, exp.Or) else 'and'}({', '.join(operands)})"
 
 
 def _operator(node: exp.Binary, named: Namer) -> str:
-    sides = [normalize(side, named) for side in (node.left, node.right)]
-    if isinstance(node, _EITHER_WAY):
-        sides.sort()
-    elif isinstance(node, _TURNED):
-        sides.reverse()
-    return f"{_OPERATOR_NAMES.get(type(node), node.key)}({', '.join(sides)})"
+    name = "concat" if isinstance(node, exp.DPipe) else node.key
+    return f"{name}({normalize(node.left, named)}, {normalize(node.right, named)})"
 
 
 def _call(call: exp.Anonymous, named: Namer) -> str:
     name, arguments = call.name.lower(), _arguments(call, named)
     if name == "equal_null":
-        return f"nullsafeeq({', '.join(sorted(arguments))})"
+        return f"nullsafeeq({', '.join(arguments)})"
     return f"{_SAME_FUNCTION.get(name, name)}({', '.join(arguments)})"
 
 

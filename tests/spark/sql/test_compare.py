@@ -71,8 +71,8 @@ JOINED = "SELECT t.k, t.n, u.n2 FROM t JOIN u ON t.k = u.k AND t.ts < u.ts + INT
             "FROM sums")}),
         ("SELECT n + 1 AS x FROM t WHERE n > 1 AND m < 2", ("SELECT y + 1 AS x FROM (SELECT n AS y FROM t "
             "WHERE m < 2) WHERE y > 1")),
-        ("SELECT n FROM t WHERE n = 1 OR (m = 2 AND k = 'a')", ("SELECT n FROM t WHERE ('a' = k AND m = 2) "
-            "OR n = 1")),
+        ("SELECT n FROM t WHERE n = 1 OR (m = 2 AND k = 'a')", ("SELECT n FROM t WHERE n = 1 "
+            "OR ((m = 2) AND k = 'a')")),
         ("SELECT n FROM t WHERE n > 1 AND n > 1", "SELECT n FROM t WHERE n > 1"),
         ("WITH a AS (SELECT n FROM t), b AS (SELECT m FROM t) SELECT a.n, b.m FROM a CROSS JOIN b",
          "WITH b AS (SELECT m FROM t), a AS (SELECT n FROM t) SELECT a.n, b.m FROM a CROSS JOIN b"),

@@ -162,12 +162,12 @@ def test_code_finds_a_column_without_an_alias_by_the_text_of_its_expression() ->
         return compare_queries(unnamed(old, exact=exact), unnamed(new, exact=exact)).same
 
     for old, new in (
-        ("SELECT v + 1 FROM ev", "SELECT 1 + v FROM ev"),
+        ("SELECT v + 1 FROM ev", "SELECT (v + 1) FROM ev"),
         ("SELECT bigint(v + 1) FROM ev", "SELECT CAST(v + 1 AS BIGINT) FROM ev"),
     ):
         assert [same(old, new, exact=exact) for exact in (False, True)] == [True, False]
     assert same("SELECT v + 1 FROM ev", "select v  + 1 -- more\nfrom ev", exact=True)
-    assert same("SELECT v + 1 AS x FROM ev", "SELECT 1 + v AS x FROM ev", exact=True)
+    assert same("SELECT v + 1 AS x FROM ev", "SELECT (v + 1) AS x FROM ev", exact=True)
 
 
 def test_what_two_streams_are_joined_on_keeps_the_types_of_their_columns() -> None:
@@ -189,21 +189,17 @@ def _two_streams(sql: str) -> Query:
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("v < v2", "v2 > v"),
-        ("v <= v2", "v2 >= v"),
         ("NOT (v = v2)", "v != v2"),
         ("NOT (v < v2)", "v >= v2"),
-        ("NOT (v <=> v2)", "v2 IS DISTINCT FROM v"),
+        ("NOT (v <=> v2)", "v IS DISTINCT FROM v2"),
+        ("v IN (1, 2)", "v IN (1, 2, 1)"),
+        ("v NOT IN (1, 2)", "NOT (v IN (1, 2))"),
         ("NOT (v = 1 AND v2 = 2)", "v <> 1 OR v2 <> 2"),
         ("NOT NOT v = 1", "v = 1"),
-        ("v IN (1, 2)", "v IN (2, 1, 1)"),
-        ("v NOT IN (1, 2)", "NOT (v IN (2, 1))"),
         ("v BETWEEN 1 AND 5", "v >= 1 AND v <= 5"),
-        ("v + v2 > 1", "1 < v2 + v"),
-        ("v & v2 = 1", "v2 & v = 1"),
         ("CASE WHEN v = 1 THEN 2 END = 2", "CASE WHEN v = 1 THEN 2 ELSE NULL END = 2"),
         ("CASE v WHEN 1 THEN 2 END = 2", "CASE WHEN v = 1 THEN 2 END = 2"),
-        ("exists(a, x -> x > 1)", "exists(a, item -> 1 < item)"),
+        ("exists(a, x -> x > 1)", "exists(a, item -> item > 1)"),
         ("nvl(v, 1) = 1", "coalesce(v, 1) = 1"),
         ("lcase(k) = 'a'", "lower(k) = 'a'"),
         ("k || k2 = 'a'", "concat(k, k2) = 'a'"),
@@ -230,6 +226,10 @@ def test_what_spark_makes_one_plan_of_is_the_same(old: str, new: str) -> None:
     ("old", "new"),
     [
         ("v < v2", "v2 < v"),
+        ("v < v2", "v2 > v"),
+        ("v = v2", "v2 = v"),
+        ("v IN (1, 2)", "v IN (2, 1)"),
+        ("v + v2 > 1", "v2 + v > 1"),
         ("NOT (v < v2)", "v > v2"),
         ("NOT (v <=> v2)", "v <> v2"),
         ("NOT (v = 1 AND v2 = 2)", "v <> 1 AND v2 <> 2"),
