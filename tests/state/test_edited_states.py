@@ -132,6 +132,12 @@ def test_few_edited_states_are_refused_or_planned(tmp_path: Path) -> None:
     assert _run(tmp_path, range(15)) > 20
 
 
+@pytest.mark.parametrize("seed", [10_477, 11_550])
+def test_what_once_ended_with_a_bug_does_so_no_more(tmp_path: Path, seed: int) -> None:
+    """A job whose checkpoint is a table, and one that starts at a time that is none."""
+    _run(tmp_path, range(seed, seed + 1))
+
+
 @pytest.mark.slow
 def test_many_edited_states_are_refused_or_planned(tmp_path: Path) -> None:
     _run(tmp_path, range(1000, 6000))

@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from flareiac.kernel.addresses import block_type
+from flareiac.kernel.articles import with_article
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.sdk.changes import Usage
@@ -22,11 +24,17 @@ def _planner() -> Planner:
 
 
 def _examine(recorded: Recorded) -> object:
+    from flareiac_spark.control.timestamps import start_timestamp
     from flareiac_spark.definition.job_definition import JobDefinition
     from flareiac_spark.definition.job_identity import JobIdentity
+    from flareiac_spark.definition.streamed_tables import streamed_tables
 
     definition = JobDefinition.of(recorded.attributes)
-    return definition, definition.runs_in, JobIdentity.of(recorded.identity)
+    for reference, kind in ((definition.checkpoint, "checkpoint"), (definition.engine, "engine")):
+        if reference is not None and block_type(reference.address) != kind:
+            raise ValueError(f"{reference.address} is not the address of {with_article(kind)}")
+    starts = [start_timestamp(item.start_from, now=0.0) for item in streamed_tables(definition)]
+    return definition, definition.runs_in, JobIdentity.of(recorded.identity), starts
 
 
 def _written(label: str, attributes: Attributes) -> WrittenBlock:
