@@ -138,6 +138,15 @@ def test_what_keeps_a_new_job_from_starting_is_said_before_the_plan(
     assert (tmp_path / ".flareiac" / "lake").exists() == (arguments_of[-1] == "-target=table.ticks")
 
 
+def test_what_keeps_a_saved_plan_from_starting_a_job_is_said_before_it_is_applied(tmp_path: Path) -> None:
+    (tmp_path / "main.flare.hcl").write_text(_STREAM)
+    assert flareiac(tmp_path, "plan", "-out=p.json").code == 0, "a plan alone needs nothing"
+    done = flareiac(tmp_path, "apply", "p.json")
+    assert done.code == 1, done.text
+    assert "FIK90" in done.err, done.text
+    assert not (tmp_path / ".flareiac" / "lake").exists()
+
+
 _COMPACTION = "compaction {\n    min_input_files = 2\n    run_if = { small_files_over = 2 }\n  }\n"
 _MAINTAINED = _LAKE.replace('type = "long" }\n', f'type = "long" }}\n  {_COMPACTION}')
 
