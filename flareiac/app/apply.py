@@ -108,7 +108,7 @@ def apply_fresh(workspace: Workspace, request: PlanRequest, conduct: ApplyOption
         loaded = workspace.load_state()
         workspace.recover(loaded.snapshot)
         loaded = settle_open(_ports(workspace, lease, conduct), loaded)
-        planned = _startable(workspace, plan(workspace, request, loaded=loaded), saved=False)
+        planned = _startable(workspace, plan(workspace, request, loaded=loaded))
         if planned.plan is not None and (asked := provable(planned.plan)):
             state = LockedState(workspace=workspace, lease=lease, loaded=loaded)
             planned = _proven_first(request, planned, asked, state, conduct)
@@ -124,11 +124,12 @@ def apply_fresh(workspace: Workspace, request: PlanRequest, conduct: ApplyOption
         return _carry_out(workspace, planned, planned.plan, lease, conduct, recheck=unseen)
 
 
-def _startable(workspace: Workspace, planned: PlanReport, *, saved: bool) -> PlanReport:
+def _startable(workspace: Workspace, planned: PlanReport) -> PlanReport:
     """The report of an invalid plan where this machine lacks something for what the plan starts: that is said
-    before the plan is shown and asked for.
+    before the plan is shown and asked for. A saved plan was approved, and may be stale: its drivers say it
+    before the first effect.
     """
-    found = lacking(workspace, planned.plan, saved=saved) if planned.plan is not None else ()
+    found = lacking(workspace, planned.plan) if planned.plan is not None else ()
     if not found:
         return planned
     diagnostics = Diagnostics()
@@ -185,8 +186,6 @@ def apply_saved(workspace: Workspace, saved: Plan, file: str, conduct: ApplyOpti
             settle_open(_ports(workspace, lease, conduct), workspace.load_state())
     if early is not None:
         return ApplyReport(end=early, planned=planned)
-    if (unfit := _startable(workspace, planned, saved=True)).plan is None:
-        return ApplyReport(end=ApplyOutcome.INVALID, planned=unfit)
     if not conduct.approve(planned):
         return ApplyReport(end=ApplyOutcome.DECLINED, planned=planned)
     with locked(workspace, "apply", conduct.lock_timeout, conduct.emit) as lease, _state_trouble(workspace):

@@ -14,15 +14,14 @@ from flareiac.sdk.changes import Action, Effect
 _STARTING = frozenset({Effect.STARTS, Effect.RESTART, Effect.NEW_GENERATION})
 
 
-def lacking(workspace: Workspace, plan: Plan, *, saved: bool) -> tuple[Diagnostic, ...]:
+def lacking(workspace: Workspace, plan: Plan) -> tuple[Diagnostic, ...]:
     """The errors that what a plan starts would end with, each once: resources that start or restart, and
     those that carry maintenance out. None for a plan that is not applied as it stands.
-    Whether maintenance of a ``saved`` plan is still due is looked at only before it is carried out.
     """
     if not plan.applyable:
         return ()
     found: dict[tuple[str, str], Diagnostic] = {}
-    for starting, address in _starting(plan, saved=saved):
+    for starting, address in _starting(plan):
         session = workspace.session(workspace.installed.registry.provider_of[plan.references[starting].type])
         if isinstance(session, Preparing):
             references = planned_references(plan, (starting, address), lambda _address: {})
@@ -31,12 +30,12 @@ def lacking(workspace: Workspace, plan: Plan, *, saved: bool) -> tuple[Diagnosti
     return tuple(found.values())
 
 
-def _starting(plan: Plan, *, saved: bool) -> Iterator[tuple[str, str]]:
+def _starting(plan: Plan) -> Iterator[tuple[str, str]]:
     """What starts, and the resource that it starts for."""
     for item in plan.resources:
         if _starts(item) and item.address in plan.references:
             yield item.address, item.address
-    for due in () if saved else plan.due:
+    for due in plan.due:
         if due.task.performer is not None and due.task.performer.address in plan.references:
             yield due.task.performer.address, due.address
 

@@ -448,6 +448,7 @@ def test_the_driver_loads_its_own_rooms_and_a_small_part_of_the_contract() -> No
         *("flareiac.kernel", "flareiac.kernel.codes", "flareiac.kernel.data", "flareiac.kernel.diagnostics"),
         *("flareiac.kernel.durable_files", "flareiac.kernel.host", "flareiac.kernel.kill_points"),
         *("flareiac.kernel.lazy_dataclass", "flareiac.kernel.secret_masks"),
+        "flareiac_spark.sources.file_values",
         *("flareiac_spark.sources.files.judged", "flareiac_spark.sources.files.reading"),
         *("flareiac_spark.sources.option_names", "flareiac_spark.sources.path_patterns"),
         *(
