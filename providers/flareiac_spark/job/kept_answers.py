@@ -2,13 +2,9 @@
 question has the same answer. Touches the user's cache.
 """
 
-import hashlib
 from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
 from typing import Any, Final
 
-from flareiac import __version__
 from flareiac.kernel import user_cache
 from flareiac.kernel.data import digest
 from flareiac.kernel.diagnostics import Failure
@@ -16,12 +12,12 @@ from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import Mismatch, decode, encode
 from flareiac.sdk.project import Project
 from flareiac.sdk.requests import ChangeRequest
-from flareiac_spark import driver
 from flareiac_spark.control import StoredProof, job_spec_to_json
 from flareiac_spark.definition.build import spec_of
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.proof_pair import pair_of
 from flareiac_spark.job.payload import JobPayload
+from flareiac_spark.runtime.driver_archive import driver_archive
 from flareiac_spark.runtime.versions import installed_pyspark
 
 _MOST: Final = 1_000
@@ -42,6 +38,7 @@ class KeptAnswers:
 
     def __init__(self, project: Project) -> None:
         self._project = project
+        self._asker = [installed_pyspark(), driver_archive().digest]
         self._name = f"proofs/{digest(str(project.root))}.json"
         found = user_cache.read_json(self._name)
         self._known: dict[str, Any] = found if isinstance(found, dict) else {}
@@ -79,15 +76,4 @@ class KeptAnswers:
         except (Failure, KeyError):
             return ""
         conf, packages = job.runs_in.conf, list(job.runs_in.packages)
-        asker = [installed_pyspark(), __version__, _code()]
-        return digest([job_spec_to_json(spec), payload.pair, pair, conf, packages, asker])
-
-
-@cache
-def _code() -> str:
-    """What asks Spark, in the version that is installed."""
-    content = hashlib.sha256()
-    for file in sorted(Path(str(driver.__file__)).parent.iterdir()):
-        if file.is_file():
-            content.update(f"{file.name}\0".encode() + file.read_bytes())
-    return content.hexdigest()
+        return digest([job_spec_to_json(spec), payload.pair, pair, conf, packages, self._asker])
