@@ -6,6 +6,7 @@ Each room is loaded when a project has a block that needs it: a command about an
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from threading import Event
+from typing import TYPE_CHECKING
 
 from flareiac.kernel.codes import CodeTable, code_table
 from flareiac.kernel.data import is_known
@@ -24,6 +25,9 @@ from flareiac.sdk.run_status import LogText
 from flareiac.sdk.table_tasks import Performed
 from flareiac_spark import codes
 from flareiac_spark.storage import ObjectStore, open_with
+
+if TYPE_CHECKING:
+    from flareiac_spark.engine.start_needs import StartNeeds
 
 
 def _open_bucket(name: str) -> ObjectStore:
@@ -79,6 +83,7 @@ class SparkSession:
 
         self._project = project
         self._applications = Applications(project)
+        self._start_needs: StartNeeds | None = None
 
     def driver(self, type_name: str) -> Driver:
         match type_name:
@@ -150,14 +155,15 @@ class SparkSession:
             return ()
         from flareiac_spark.definition.job_definition import JobDefinition
         from flareiac_spark.engine.engine_definition import EngineDefinition
-        from flareiac_spark.engine.start_needs import lacking_for
+        from flareiac_spark.engine.start_needs import StartNeeds
 
+        needs = self._start_needs = self._start_needs or StartNeeds(self._applications)
         if starting.type == "engine":
-            return lacking_for(EngineDefinition.of(starting.attributes), references, self._applications)
+            return needs.lacking(EngineDefinition.of(starting.attributes), references)
         job = JobDefinition.of(starting.attributes)
         if job.application is None or not job.starts_by_itself:
             return ()
-        return lacking_for(job.application, references, self._applications)
+        return needs.lacking(job.application, references)
 
     def initialise(
         self, references: References, progress: Callable[[str], None], diagnostics: Diagnostics
@@ -186,8 +192,8 @@ class SparkSession:
 
 
 def _declares_spark(references: References) -> bool:
-    """Whether a job or an engine is written. The engine that every project has by default asks for nothing:
-    tables and outputs do without Spark.
+    """True where a job or an engine is written. The engine that every project has by default asks for
+    nothing: tables and outputs do without Spark.
     """
     return any(
         item.type == "job" or (item.type == "engine" and not item.implied) for item in references.values()
@@ -195,7 +201,7 @@ def _declares_spark(references: References) -> bool:
 
 
 def _runs_something(references: References) -> bool:
-    """Whether anything declared runs in Spark: also maintenance, whose tables refer to an engine."""
+    """True where anything declared runs in Spark: also maintenance, whose tables refer to an engine."""
     engines = {address for address, item in references.items() if item.type == "engine"}
     return _declares_spark(references) or any(
         engines.intersection(references_in(item.attributes)) for item in references.values()
