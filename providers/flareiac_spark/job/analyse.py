@@ -111,9 +111,7 @@ class _Question(NamedTuple):
     @property
     def before(self) -> Attributes | None:
         """The definition that runs, or ran on the checkpoint last."""
-        recorded = self.request.action.recorded
-        left: Attributes | None = self.payload.before
-        return left or (recorded.attributes if recorded is not None else None)
+        return self.payload.replaced(self.request.action.recorded)
 
     @property
     def start_needs(self) -> Needed:

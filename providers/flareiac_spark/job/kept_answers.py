@@ -34,18 +34,21 @@ class KeptAnswer:
 
 
 class KeptAnswers:
-    """The answers about the jobs of one project, by the digest of the question."""
+    """The answers about changes of jobs of one project, by the digest of the question. ``requests`` are by
+    the address of the job.
+    """
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, requests: Mapping[str, ChangeRequest]) -> None:
         self._project = project
         self._asker = [installed_pyspark(), driver_archive().digest]
         self._name = f"proofs/{digest(str(project.root))}.json"
         found = user_cache.read_json(self._name)
         self._known: dict[str, Any] = found if isinstance(found, dict) else {}
+        self._keys = {address: self._key(request) for address, request in requests.items()}
 
-    def find(self, request: ChangeRequest) -> KeptAnswer | None:
-        """The answer about a change; None where Spark has to be asked."""
-        key = self._key(request)
+    def find(self, address: str) -> KeptAnswer | None:
+        """The answer about the change of a job; None where Spark has to be asked."""
+        key = self._keys[address]
         if key not in self._known:
             return None
         try:
@@ -53,21 +56,19 @@ class KeptAnswers:
         except Mismatch:
             return None
 
-    def keep(self, answers: Mapping[str, KeptAnswer], requests: Mapping[str, ChangeRequest]) -> None:
-        """Keeps answers, both by the address of the job."""
+    def keep(self, answers: Mapping[str, KeptAnswer]) -> None:
+        """Keeps answers, by the address of the job."""
         for address, answer in answers.items():
-            key = self._key(requests[address])
-            if key:
+            if key := self._keys[address]:
                 self._known[key] = encode(answer)
         if answers:
             user_cache.keep_json(self._name, dict(list(self._known.items())[-_MOST:]))
 
     def _key(self, request: ChangeRequest) -> str:
         """Everything that an answer depends on; empty where that is not known."""
-        planned, recorded = request.action.planned, request.action.recorded
-        payload = JobPayload.of(request.action.payload)
+        planned, payload = request.action.planned, JobPayload.of(request.action.payload)
         job, project = JobDefinition.of(planned), self._project
-        before: Any = payload.before or (recorded.attributes if recorded is not None else None)
+        before = payload.replaced(request.action.recorded)
         pair: Any = None
         try:
             spec = spec_of(request.address, planned, request.references, project, analysis=True)

@@ -2,9 +2,10 @@
 
 from dataclasses import field
 
-from flareiac.kernel.data import Data
+from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import OPTIONAL, SPARSE, decode, encode
+from flareiac.sdk.results import Recorded
 from flareiac_spark.change.proofs import NO_PROOF, Needed
 
 
@@ -33,6 +34,11 @@ class JobPayload:
     def of(cls, data: Data) -> "JobPayload":
         """What was planned; nothing for a job that is started by hand."""
         return decode(cls, data or {}, "payload")
+
+    def replaced(self, recorded: Recorded | None) -> Attributes | None:
+        """The attributes of the definition that runs, or ran on the checkpoint last."""
+        left: Attributes | None = self.before
+        return left or (recorded.attributes if recorded is not None else None)
 
     @property
     def data(self) -> Data:

@@ -33,12 +33,12 @@ def prove_here(requests: Sequence[ChangeRequest], project: Project) -> Proofs:
     """Answers as the engines of these jobs would, as far as schemas and settings of queries decide it.
     Engines that differ in these need a start each; what was answered before needs none. Raises ``Failure``.
     """
-    answers = KeptAnswers(project)
     by_address = {item.address: item for item in requests if JobPayload.of(item.action.payload).analyse}
-    kept = {address: found for address, item in by_address.items() if (found := answers.find(item))}
+    answers = KeptAnswers(project, by_address)
+    kept = {address: found for address in by_address if (found := answers.find(address))}
     asked = [item for address, item in by_address.items() if address not in kept]
     said = _ask(asked, project) if asked else Proofs()
-    answers.keep(_worth_keeping(asked, said), by_address)
+    answers.keep(_worth_keeping(asked, said))
     known = {
         address: encode(with_proof(recorded_identity(by_address[address].action.recorded), answer.proof))
         for address, answer in kept.items()
