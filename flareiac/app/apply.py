@@ -18,7 +18,7 @@ from flareiac.app.plan_origin import check_origin
 from flareiac.app.prove import Asking, ask, plan_with, provable, with_learned
 from flareiac.app.seen_states import note_seen
 from flareiac.app.single_operation import LockedState, write_state
-from flareiac.app.source_spans import with_span
+from flareiac.app.source_spans import with_spans
 from flareiac.app.state_recover import recover_waiting
 from flareiac.app.workspace import Workspace
 from flareiac.applying.apply import Report, settle_open, waiting_notes
@@ -133,9 +133,8 @@ def _startable(workspace: Workspace, planned: PlanReport) -> PlanReport:
     if not found:
         return planned
     diagnostics = Diagnostics()
-    desired = planned.configuration.desired if planned.configuration is not None else None
     diagnostics.extend(planned.diagnostics)
-    diagnostics.extend(found if desired is None else (with_span(item, desired) for item in found))
+    diagnostics.extend(with_spans(found, planned.configuration))
     return replace(planned, plan=None, diagnostics=diagnostics)
 
 
@@ -277,7 +276,7 @@ def _carry_out(
         note_seen(workspace.place, workspace.workspace, report.snapshot.lineage)
     configuration = _configuration_of(workspace, planned, chosen) if report.diagnostics else None
     if configuration is not None:
-        placed = tuple(with_span(item, configuration.desired) for item in report.diagnostics)
+        placed = with_spans(report.diagnostics, configuration)
         planned, report = replace(planned, sources=configuration.sources), replace(report, diagnostics=placed)
     return ApplyReport(end=end, planned=planned, report=report)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 
 from flareiac.app.plan import PlanReport, PlanRequest, Refresh, plan, plan_again
-from flareiac.app.source_spans import with_span
+from flareiac.app.source_spans import with_spans
 from flareiac.app.workspace import Workspace
 from flareiac.applying.requests import references_of
 from flareiac.kernel.data import Attributes, is_known
@@ -51,7 +51,7 @@ def plan_with(
     found = plan_again(workspace, request, planned, snapshot)
     assert found.plan is not None, "it was a whole plan before"
     diagnostics = Diagnostics()
-    diagnostics.extend((*found.diagnostics, *_placed(planned, proofs)))
+    diagnostics.extend((*found.diagnostics, *with_spans(proofs.diagnostics, planned.configuration)))
     resources = tuple(
         replace(item, proposal=replace(item.proposal, unproven=""))
         if item.address in proofs.checked
@@ -86,19 +86,12 @@ def prove_declared(workspace: Workspace, asking: Asking) -> Understood:
     wanted = [item for item in planned.plan.resources if item.proposal.unproven]
     wrong = {item.address for item in proofs.diagnostics}
     return Understood(
-        diagnostics=tuple(_placed(planned, proofs)),
+        diagnostics=tuple(with_spans(proofs.diagnostics, planned.configuration)),
         checked=Counter(
             (item.type, item.proposal.unproven) for item in wanted if item.address in proofs.checked
         ),
         unknown=tuple(item.address for item in wanted if item.address not in proofs.checked | wrong),
     )
-
-
-def _placed(planned: PlanReport, proofs: Proofs) -> list[Diagnostic]:
-    """The complaints with the lines of the files that they are about."""
-    if planned.configuration is None:
-        return list(proofs.diagnostics)
-    return [with_span(item, planned.configuration.desired) for item in proofs.diagnostics]
 
 
 def ask(

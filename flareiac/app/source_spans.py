@@ -2,14 +2,23 @@
 names.
 """
 
+from collections.abc import Iterable
+
+from flareiac.config.load import Configuration
 from flareiac.kernel.diagnostics import Diagnostic
 from flareiac.model.desired import Desired
 
 
-def with_span(item: Diagnostic, desired: Desired) -> Diagnostic:
-    """The complaint with the place of the longest written part of its attribute, else of its block, where it
-    had no place.
+def with_spans(items: Iterable[Diagnostic], configuration: Configuration | None) -> tuple[Diagnostic, ...]:
+    """The complaints, each with the place of the longest written part of its attribute, else of its block,
+    where it had no place and the configuration is known.
     """
+    if configuration is None:
+        return tuple(items)
+    return tuple(_with_span(item, configuration.desired) for item in items)
+
+
+def _with_span(item: Diagnostic, desired: Desired) -> Diagnostic:
     resource = desired.resources.get(item.address or "")
     if resource is None:
         return item
