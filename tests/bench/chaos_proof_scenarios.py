@@ -2,6 +2,7 @@
 refutes them, and commands and drivers are killed between the proof, the record and the start.
 """
 
+from collections.abc import Callable
 from typing import Final
 
 from tests.bench.chaos_plan import Blow, Cards, Command, Strike
@@ -53,7 +54,7 @@ def _reworded(edits: Edits) -> str:
 
 
 def _reworded_state(edits: Edits) -> str:
-    """As ``_reworded``, over state."""
+    """Edits as those of ``_reworded``, over state."""
     return declared_windows("reworded_state", f"FROM events AS e{edits[Change.TEXT]}")
 
 
@@ -72,38 +73,25 @@ def _turned(edits: Edits) -> str:
     return "\n".join([declared_plain_table("turned"), declared_files("turned"), job])
 
 
-_WINDOWS: Final = ("since", "city", "events", "total")
+def _scenario(
+    declared: Callable[[Edits], str], change: str, apply_points: tuple[str, ...], *, state: bool = False
+) -> Scenario:
+    """It is called as the function that declares it. ``state``: it sums over windows, else it copies rows."""
+    name = declared.__name__.removeprefix("_")
+    sums = one_target(name, closed_windows, ("since", "city", "events", "total"))
+    return Scenario(
+        name=name,
+        declared=declared,
+        targets=sums if state else one_target(name, EVERY_ROW, COMPARED),
+        points=named_points(SINK, name),
+        change=change,
+        apply_points=apply_points,
+    )
+
+
 PROOF_SCENARIOS: Final = (
-    Scenario(
-        name="reworded",
-        declared=_reworded,
-        targets=one_target("reworded", EVERY_ROW, COMPARED),
-        points=named_points(SINK, "reworded"),
-        change=Change.TEXT,
-        apply_points=_PROVING,
-    ),
-    Scenario(
-        name="reworded_state",
-        declared=_reworded_state,
-        targets=one_target("reworded_state", closed_windows, _WINDOWS),
-        points=named_points(SINK, "reworded_state"),
-        change=Change.TEXT,
-        apply_points=_PROVING,
-    ),
-    Scenario(
-        name="restarted_state",
-        declared=_restarted_state,
-        targets=one_target("restarted_state", closed_windows, _WINDOWS),
-        points=named_points(SINK, "restarted_state"),
-        change=Change.TEXT,
-        apply_points=_STARTING,
-    ),
-    Scenario(
-        name="turned",
-        declared=_turned,
-        targets=one_target("turned", EVERY_ROW, COMPARED),
-        points=named_points(SINK, "turned"),
-        change=Change.REFUTED,
-        apply_points=_STARTING,
-    ),
+    _scenario(_reworded, Change.TEXT, _PROVING),
+    _scenario(_reworded_state, Change.TEXT, _PROVING, state=True),
+    _scenario(_restarted_state, Change.TEXT, _STARTING, state=True),
+    _scenario(_turned, Change.REFUTED, _STARTING),
 )

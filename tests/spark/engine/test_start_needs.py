@@ -2,9 +2,7 @@
 from starting.
 """
 
-import socket
 import threading
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,12 +11,11 @@ import pytest
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.project import Project
 from flareiac_spark import codes
-from flareiac_spark.control import DesiredJob, Status, this_process
-from flareiac_spark.control.status import ApplicationStatus
 from flareiac_spark.engine import application
-from flareiac_spark.engine.application import Applications, needs_of, settings
+from flareiac_spark.engine.application import Applications
 from flareiac_spark.runtime.lock_file import LOCK_FILE
 from flareiac_spark.spark_provider import SparkSession
+from tests.spark.applications import application_at_work
 from tests.spark.declared import LAKE, STATELESS, Loaded, loaded
 
 DRIVER = "org.postgresql:postgresql:42.7.14"
@@ -28,27 +25,7 @@ LOCKED = ("org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.11.0", "org.xeria
 
 def running(root: Path, known: Loaded) -> Applications:
     """The applications of a project of which one runs with what is declared here, and has one job."""
-    project = Project(root=root, lineage="test")
-    applications, engine = Applications(project), known.job().runs_in
-    control = applications.control(engine)
-    control.prepare()
-    asked = settings(project, engine, needs_of(known.references()))
-    jobs = {"job.x": DesiredJob(digest="d", spec={}, state="running", nonce=0)}
-    control.update_desired(
-        lambda desired: replace(desired, jobs=jobs, application=asked), lineage="test", workspace="default"
-    )
-    me = this_process()
-    about = ApplicationStatus(
-        id="a",
-        name="a",
-        host=socket.gethostname(),
-        pid=me.pid,
-        pid_started=me.started,
-        phase="running",
-        digest=asked.digest,
-    )
-    control.write_status(Status(application=about, heartbeat=time.time(), observed_revision=1))
-    return applications
+    return application_at_work(root, known, {"job.x": "running"})
 
 
 def dead(applications: Applications, known: Loaded) -> None:

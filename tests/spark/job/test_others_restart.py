@@ -1,24 +1,17 @@
 """Only a new JVM takes more jars: a plan knows what else runs where a job needs some."""
 
-import socket
-import time
-from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
 import pytest
 
 from flareiac.sdk.project import Project
 from flareiac.sdk.requests import ReadRequest
 from flareiac.sdk.results import Recorded
-from flareiac_spark.control import DesiredJob, JobStatus, Status, this_process
-from flareiac_spark.control.status import ApplicationStatus
-from flareiac_spark.engine.application import Applications, needs_of, settings
 from flareiac_spark.engine.other_jobs import RestartedJobs
 from flareiac_spark.job.driver import JobDriver
 from flareiac_spark.observation.job import observed_facts
 from flareiac_spark.spark_provider import SparkSession
+from tests.spark.applications import States, application_at_work
 from tests.spark.declared import LAKE, STATELESS, loaded
 
 POSTGRES = """
@@ -28,7 +21,6 @@ catalog "lake" {
 }
 """
 STOPPED = STATELESS.replace("checkpoint = checkpoint.x", "checkpoint = checkpoint.x\n  stopped = true")
-States = Mapping[str, Literal["running", "stopped"]]
 
 
 def found(
@@ -37,34 +29,8 @@ def found(
     """What the job ``x`` of a project restarts, where its application was started for another text of the
     project and has these jobs. ``runs_with``: the digest of its settings, where they are not the wanted ones.
     """
-    project = Project(root=root, lineage="test")
-    applications = Applications(project)
     known = loaded(LAKE + before, root)
-    engine = known.job().runs_in
-    control = applications.control(engine)
-    control.prepare()
-    jobs = {name: DesiredJob(digest="d", spec={}, state=state, nonce=0) for name, state in others.items()}
-    asked = settings(project, engine, needs_of(known.references()))
-    control.update_desired(
-        lambda desired: replace(desired, jobs=jobs, application=asked), lineage="test", workspace="default"
-    )
-    me = this_process()
-    about = ApplicationStatus(
-        id="a",
-        name="a",
-        host=socket.gethostname(),
-        pid=me.pid,
-        pid_started=me.started,
-        digest=runs_with or asked.digest,
-    )
-    control.write_status(
-        Status(
-            application=about,
-            heartbeat=time.time(),
-            observed_revision=1,
-            jobs={name: JobStatus(phase=state, digest="d", nonce=0) for name, state in others.items()},
-        )
-    )
+    applications = application_at_work(root, known, others, runs_with=runs_with)
     wanted = loaded(LAKE + after, root)
     request = ReadRequest(
         address="job.x",
