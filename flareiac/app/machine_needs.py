@@ -31,7 +31,7 @@ def lacking(workspace: Workspace, plan: Plan) -> tuple[Diagnostic, ...]:
 
 
 def _starting(plan: Plan) -> Iterator[tuple[str, str]]:
-    """What starts, and the resource that it starts for."""
+    """Yields the address of each thing that starts, and of the resource that it starts for."""
     for item in plan.resources:
         if _starts(item) and item.address in plan.references:
             yield item.address, item.address

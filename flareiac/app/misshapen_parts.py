@@ -85,7 +85,7 @@ def misshapen_plan(plan: Plan, registry: Registry) -> str:
 
 
 def _tangled(plan: Plan) -> str:
-    """What is wrong with the graph of operations."""
+    """Finds a fault in the graph of operations; empty where there is none."""
     addresses = Counter(item.address for item in plan.resources)
     if twice := [address for address, count in addresses.items() if count > 1]:
         return f"it holds {twice[0]} twice"

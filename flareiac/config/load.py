@@ -847,13 +847,12 @@ def _block_value(evaluation: _Evaluation, block: str) -> Value:
     kind, name = kind_and_name(block)
     values = {key: _instance_value(evaluation, Address(kind, name, key)) for key in keys}
     declared = evaluation.module.resources.get(block)
-    if declared is None or not (declared.body.attribute("count") or declared.body.attribute("for_each")):
+    if declared is not None and declared.body.attribute("count"):
+        value = tuple_value(values.values())
+    elif declared is not None and declared.body.attribute("for_each"):
+        value = object_value({str(key): each for key, each in values.items()})
+    else:
         return values[None]
-    value = (
-        tuple_value(values.values())
-        if declared.body.attribute("count")
-        else object_value({str(key): value for key, value in values.items()})
-    )
     # Blocks are evaluated in the order of their references, so this one is whole
     evaluation.repeated[block] = value
     return value

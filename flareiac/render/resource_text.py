@@ -74,7 +74,8 @@ def entries(resources: Sequence[PlannedResource], look: RenderOptions) -> list[l
 
 
 def blocked_entry(resource: PlannedResource, look: RenderOptions) -> list[str]:
-    """Why a resource cannot be applied as written, each way out to paste, and what it was about to become.
+    """Says why a resource cannot be applied as written, each way out to paste, and what it was about to
+    become.
 
     What changed outside comes first: a decision about it may depend on that.
     """

@@ -53,7 +53,7 @@ def chaos(
 
 
 def proof_chaos(directory: Path, kills: int, seed: int) -> Iterator[Figure]:
-    """As ``chaos``, of changes that Spark proves or refutes."""
+    """The figures of ``chaos``, of changes that Spark proves or refutes."""
     remark(f"chaos of proofs with seed {seed}: the same again with --suite proofs --seed {seed}")
     chances = Chaos(seed, PROOF_SCENARIOS, cards=PROOF_CARDS)
     course = Course(Lake(directory), chances, PROOF_SCENARIOS, Landing(directory, seed))

@@ -95,8 +95,8 @@ def growth(directory: Path, blocks: int) -> Iterator[Figure]:
 
 
 def instances(directory: Path, count: int) -> Iterator[Figure]:
-    """How the time of ``validate`` grows from ``count`` instances that refer to instances of another block to
-    ten times as many.
+    """The growth of the time of ``validate`` from ``count`` instances that refer to instances of another
+    block to ten times as many.
     """
     commands = []
     for number in (count, 10 * count):

@@ -115,7 +115,7 @@ class JobThere:
     phase: Literal["failed", "backoff"] | None = None
     """As its state, unless it failed; a batch job is completed."""
     error: str | None = None
-    """Why it failed."""
+    """The reason why it failed."""
     since_ms: int | None = None
     alive: bool = True
     silent: str = ""

@@ -43,7 +43,7 @@ def contain(folder: Path, memory: Path | None = None) -> bool:
 
 
 def bound_memory(more: int) -> None:
-    """From now on this process gets no more than these bytes of addresses. They count from what it has: a
+    """Lets this process have no more than these bytes of addresses from now on. They count from what it has: a
     child that was forked has those of its parent, which may be any number.
     """
     taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()

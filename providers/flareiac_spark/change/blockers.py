@@ -316,7 +316,9 @@ def other_positions(request: PlanRequest, desired: JobDefinition, facts: JobFact
 
 
 def _other_positions(desired: JobDefinition, query: str, on_disk: OutputFacts) -> str | None:
-    """Why the offsets of a query are not those of the streams that a job reads; None where they may be."""
+    """Says why the offsets of a query are not those of the streams that a job reads; None where they may
+    be.
+    """
     output = next((name for name in desired.outputs if desired.query_of(name) == query), None)
     read = read_in_order(desired, output) if output is not None else None
     if read is None or not on_disk.positions or UNKNOWN in on_disk.positions:

@@ -59,7 +59,7 @@ def running_definition(
 
 
 def _inputs(recorded: JobDefinition, desired: JobDefinition, spec: JobSpec) -> dict[str, Input]:
-    """How an input is read is no part of it: only places are resolved in a spec, not what declares them."""
+    """Takes how an input is read from what declares it: in a spec there are resolved places alone."""
     known = {**desired.inputs, **recorded.inputs}
     return {item.name: _input(item, known[item.name]) for item in spec.inputs if item.name in known}
 

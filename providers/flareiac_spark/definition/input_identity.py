@@ -39,7 +39,7 @@ def same_input(name: str, item: Input, inputs: Mapping[str, Input]) -> str | Non
 
 
 def input_identities(old: JobDefinition, new: JobDefinition) -> tuple[dict[str, str], dict[str, str]]:
-    """What each input reads, whatever it is called, of both definitions. An input that goes on has one
+    """Names what each input reads, whatever it is called, of both definitions. An input that goes on has one
     identity: how its reading changes is judged by itself. Of several in one place each that is read in a way
     of its own has its own.
     """
@@ -77,8 +77,8 @@ def _of_one_place(old: Input | None, new: Input) -> bool:
 
 
 def _read_alike(old: Input, new: Input) -> bool:
-    """Whether both give the same rows, as far as columns go that both have: those that no step reads are in
-    no definition.
+    """True where both give the same rows, as far as columns go that both have: those that no step reads are
+    in no definition.
     """
     common = {*old.columns} & {*new.columns}
     orders = [item.column_order for item in (old, new) if item.column_order is not None]
@@ -91,7 +91,7 @@ def _read_alike(old: Input, new: Input) -> bool:
 
 
 def _way(item: Input) -> object:
-    """How an input is read, beside its columns."""
+    """The settings by which an input is read, beside its columns."""
     match item:
         case StreamInput(source=source):
             plain: Mapping[str, object] = source.running()

@@ -177,8 +177,8 @@ def _check_merge(name: str, merge: Merge, given: Columns, diagnostics: Diagnosti
 
 
 def _check_conditions(name: str, merge: Merge, given: Columns, diagnostics: Diagnostics) -> None:
-    """In them ``s`` is the row that comes, and ``t`` that of the table, whose columns may be other ones than
-    it declares.
+    """Reports columns that the conditions of a merge read and the query does not give. ``s`` is the row that
+    comes, and ``t`` that of the table, whose columns may be other ones than it declares.
     """
     among = [column.name for column in given]
     for attribute, condition in (("update_if", merge.update_if), ("delete_if", merge.delete_if)):

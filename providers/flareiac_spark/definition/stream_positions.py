@@ -21,7 +21,7 @@ def read_in_order(job: JobDefinition, output: str) -> list[str] | None:
 
 
 def _names_plainly(sql: str) -> bool:
-    """Whether the relations of a query are those that its tree names: pipes are put into another form when
+    """True where the relations of a query are those that its tree names: pipes are put into another form when
     they are parsed, and IDENTIFIER('x') is a name that no tree knows.
     """
     tokens = words(sql)

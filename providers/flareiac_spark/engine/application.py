@@ -149,9 +149,9 @@ def settings(project: Project, engine: EngineDefinition, needs: Needs) -> Applic
 def settings_beside(
     project: Project, engine: EngineDefinition, needs: Needs, current: Desired | None, status: Status | None
 ) -> ApplicationSettings:
-    """What the application is started with where it has jobs already, whose needs are known from its settings
-    alone. A new JVM does without the packages among those that are not locked any more: nothing declared
-    needs them, and it could not start with them.
+    """The settings with which an application is started. Where it has jobs already, their needs are known
+    from its settings alone. A new JVM does without the packages among those that are not locked any more:
+    nothing declared needs them, and it could not start with them.
     """
     if current is None or not current.jobs:
         return settings(project, engine, needs)
@@ -331,7 +331,7 @@ class Applications:
 
 
 def _has(status: Status | None, wanted: ApplicationSettings) -> bool:
-    """Whether an application runs with these settings."""
+    """True where an application runs with these settings."""
     return status is not None and status.application.digest == wanted.digest
 
 

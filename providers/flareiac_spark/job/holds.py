@@ -66,7 +66,7 @@ class Holds:
                     jobs.remove((engine, job))
 
     def _revise(self, engine: EngineDefinition, job: KnownJob, *, again: bool) -> bool:
-        """Whether the job is held now. ``again``: only if it still is."""
+        """Holds a job; True where it is held then. ``again``: only if it still is."""
         held = False
 
         def changed(current: Desired) -> Desired:

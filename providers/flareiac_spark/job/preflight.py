@@ -105,7 +105,7 @@ def _analysed(requests: Sequence[ChangeRequest], running: RunningJobs) -> Analys
 
 
 def _has_errors(found: Analysis, requests: Sequence[ChangeRequest]) -> bool:
-    """Whether nothing comes of the apply."""
+    """True where nothing comes of the apply."""
     refused = any(item.severity is Severity.ERROR for item in found.diagnostics)
     return refused or any(request.cancel.is_set() for request in requests)
 

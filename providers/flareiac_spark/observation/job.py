@@ -107,7 +107,7 @@ class JobFacts:
 
     @property
     def runs_another(self) -> bool:
-        """Whether queries of another definition are at work than of the one that should run."""
+        """True where queries of another definition are at work than of the one that should run."""
         at_work = self.alive and self.phase not in (None, "pending", *ENDED)
         return at_work and self.state == "running" and self.runs not in (None, self.digest)
 

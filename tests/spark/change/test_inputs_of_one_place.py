@@ -88,7 +88,7 @@ def of(text: str, root: Path) -> Loaded:
     return found
 
 
-def told(old: Loaded, new: Loaded, *, state: bool) -> list[JobChange]:
+def changes_of(old: Loaded, new: Loaded, *, state: bool) -> list[JobChange]:
     facts = running(operators=("stateStoreSave",) if state else ())
     return [item for item in changes(old.job(), new.job(), facts) if not isinstance(item, Noted)]
 
@@ -104,7 +104,7 @@ def both(blocks: tuple[str, str], root: Path, *, state: bool) -> tuple[Loaded, L
 def test_a_query_that_turns_to_the_other_stream_changes(way: str, state: bool, tmp_path: Path) -> None:
     old, new = both(WAYS[way], tmp_path, state=state)
     for before, after in ((old, new), (new, old)):
-        found = told(before, after, state=state)
+        found = changes_of(before, after, state=state)
         assert any(isinstance(item, Mixed if state else Restarted) for item in found), found
         assert not any(isinstance(item, Reworded) for item in found)
     assert proposal(old, old, running()).action is Action.NO_OP, "what is recorded plans no change"
@@ -114,7 +114,7 @@ def test_a_query_that_turns_to_the_other_stream_changes(way: str, state: bool, t
 @pytest.mark.parametrize("way", ALIKE)
 def test_streams_that_are_read_alike_are_one(way: str, state: bool, tmp_path: Path) -> None:
     old, new = both(ALIKE[way], tmp_path, state=state)
-    assert {type(item) for item in told(old, new, state=state)} == {Reworded}
+    assert {type(item) for item in changes_of(old, new, state=state)} == {Reworded}
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -128,7 +128,7 @@ def test_inputs_that_are_renamed_stay_who_they_are(way: str, tmp_path: Path) -> 
     assert paired_inputs(old.job(), new.job()) == {"y": "a", "x": "b"}
     before, after = input_identities(old.job(), new.job())
     assert len({*before.values(), *after.values()}) == 2
-    assert {type(item) for item in told(old, new, state=True)} == {Reworded}
+    assert {type(item) for item in changes_of(old, new, state=True)} == {Reworded}
     recorded = reworded_definition(old.job(), new.job())
     assert [f"{item.stream}" for item in recorded.streams.values()] == ["stream.first", "stream.second"]
 
@@ -148,5 +148,5 @@ def test_an_input_whose_reading_changes_is_judged_by_itself(tmp_path: Path) -> N
     )
     before, after = input_identities(old.job(), changed.job())
     assert before == after
-    found = told(old, changed, state=True)
+    found = changes_of(old, changed, state=True)
     assert [item.path[:2] for item in found] == [("inputs", "a")], found

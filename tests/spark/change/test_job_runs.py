@@ -1,4 +1,4 @@
-"""What is declared is compared with what was set to run last, also where the state has recorded another
+"""A declared definition is compared with the one that was set to run last, also where the state has recorded another
 definition: a text that was recorded and never started is no "No changes".
 """
 
