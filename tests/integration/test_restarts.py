@@ -86,6 +86,8 @@ def test_an_apply_that_dies_before_it_begins_stops_nothing_for_good(pair: Projec
         planned = without_times(pair.plan(2))
         pair.killed(point, "apply", "-auto-approve")
         assert "stopped by hand" not in pair.plan(2)
+        if point == "analysis.done":
+            expect_held(pair)
         if pair.driver_pid() is not None:
             pair.kill_driver()
         assert without_times(pair.plan(2)) == planned
@@ -94,6 +96,18 @@ def test_an_apply_that_dies_before_it_begins_stops_nothing_for_good(pair: Projec
     pair.land(3)
     pair.expect_rides("rides")
     assert "No changes." in pair.quiet()
+
+
+def expect_held(project: Project) -> None:
+    """What the apply that died would change is down, until the hold ends or another apply starts it."""
+    with project.edited("rides", (f"{GOOD} WHERE id >= -1", GOOD)):
+        for shown in (
+            project.plan(2),
+            project.run("drift", code=3).text,
+            project.run("status").out,
+        ):
+            text = " ".join(shown.replace("│", " ").split())
+            assert re.search(r"it is down since \S+Z: it is held while Spark is asked about its change", text)
 
 
 def test_a_text_that_is_recorded_and_not_set_to_run_is_started(pair: Project) -> None:

@@ -24,7 +24,8 @@ def running(request: PlanRequest, recorded: JobDefinition, facts: JobFacts) -> t
         return ("it was started by hand",) if facts.state == "running" and not recorded.is_finite else ()
     if recorded.is_finite:
         failed = facts.digest == identity.digest and identity.result is None and recorded.run != "manual"
-        return tuple(_failed_run(facts)) if failed else ()
+        waits = (facts.held.text,) if facts.held is not None and identity.result is None else ()
+        return waits or (tuple(_failed_run(facts)) if failed else ())
     found = []
     if facts.digest is not None and facts.digest != identity.digest:
         found.append("another definition than the recorded one is set to run")
@@ -50,7 +51,7 @@ def down(request: PlanRequest, recorded: JobDefinition, facts: JobFacts) -> tupl
 
 def stands(request: PlanRequest, facts: JobFacts) -> bool:
     """True where nothing of a job is at work, so that nothing has to stop for a change."""
-    at_work = facts.alive and facts.phase not in ENDED
+    at_work = facts.alive and facts.phase not in ENDED and facts.held is None
     return looked_at(request) and not facts.silent and not at_work
 
 
@@ -62,6 +63,9 @@ def _failed_run(facts: JobFacts) -> Iterator[str]:
 def _not_running(job: JobDefinition, facts: JobFacts) -> Iterator[str]:
     """Why a stream does not run; one that is silent is unwell, and nothing that a start would heal."""
     application = f"its Spark application ({job.engine})"
+    if facts.held is not None:
+        yield facts.held.text
+        return
     if facts.state == "stopped":
         yield f"it is down: it was stopped by hand{_at(facts.since_ms) if facts.phase in ENDED else ''}"
     elif facts.elsewhere:

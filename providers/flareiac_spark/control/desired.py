@@ -94,6 +94,7 @@ class Desired:
     ``jobs`` by the name under which the application knows each, which stays when its address changes: its
     first address (see ``name_of``). ``held``: jobs that are not started before a time (UTC seconds) although
     they should run, by the same names. A command that asked for it and died need not take it back.
+    ``down_since``: when the application that ran them was heard from last (UTC seconds).
     """
 
     lineage: str
@@ -103,6 +104,7 @@ class Desired:
     application: ApplicationSettings = field(default_factory=ApplicationSettings)
     jobs: Mapping[str, DesiredJob] = field(default_factory=dict)
     held: Mapping[str, float] = field(default_factory=dict, metadata=SPARSE)
+    down_since: Mapping[str, float] = field(default_factory=dict, metadata=SPARSE)
 
     def name_of(self, address: str, known_as: str = "", digest: str | None = None) -> str:
         """The name of a job here, whether it is here or not: the one that it was ``known_as`` before its
@@ -127,23 +129,24 @@ class Desired:
 
     def with_job(self, name: str, job: DesiredJob) -> "Desired":
         """With this job as it should be from now on, no longer held."""
-        return replace(self, jobs={**self.jobs, name: job}, held=_without(self.held, name))
+        return replace(self.without_held(name), jobs={**self.jobs, name: job})
 
     def without_job(self, name: str) -> "Desired":
         """Without this job."""
-        return replace(self, jobs=_without(self.jobs, name), held=_without(self.held, name))
+        return replace(self.without_held(name), jobs=_without(self.jobs, name))
 
     def held_at(self, now: float) -> frozenset[str]:
         """The jobs that are not to be started at a time."""
         return frozenset(name for name, until in self.held.items() if now < until)
 
-    def with_held(self, name: str, until: float) -> "Desired":
-        """With this job held until a time."""
-        return replace(self, held={**self.held, name: until})
+    def with_held(self, name: str, until: float, down_since: float) -> "Desired":
+        """With this job held until a time. One that is held already has been down since the first time."""
+        since = {name: down_since, **self.down_since}
+        return replace(self, held={**self.held, name: until}, down_since=since)
 
     def without_held(self, name: str) -> "Desired":
         """With this job free to start."""
-        return replace(self, held=_without(self.held, name))
+        return replace(self, held=_without(self.held, name), down_since=_without(self.down_since, name))
 
 
 def _without(known: Mapping[str, T], name: str) -> dict[str, T]:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Collection, Sequence
 from functools import partial
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 from flareiac.kernel.diagnostics import Failure
 from flareiac_spark.control import Desired
@@ -18,12 +18,20 @@ _TERM: Final = 60.0
 """Seconds for which a job is held unless it is held again: for so long jobs of a command that died wait."""
 
 
+class HeldJob(NamedTuple):
+    """``down_since``: when it was at work for the last time (UTC seconds)."""
+
+    engine: EngineDefinition
+    job: KnownJob
+    down_since: float
+
+
 class Holds:
     """Jobs are held from the beginning of the ``with`` block to its end, those that are ``kept`` until they
     are put among what should run. The holds of a process that dies end by themselves.
     """
 
-    def __init__(self, applications: Applications, jobs: Sequence[tuple[EngineDefinition, KnownJob]]) -> None:
+    def __init__(self, applications: Applications, jobs: Sequence[HeldJob]) -> None:
         self._applications = applications
         self._jobs = tuple(jobs)
         self._kept: Collection[str] = ()
@@ -31,8 +39,8 @@ class Holds:
 
     def __enter__(self) -> Self:
         """Raises ``Failure``."""
-        for engine, job in self._jobs:
-            self._revise(engine, job, again=False)
+        for held in self._jobs:
+            self._revise(held, again=False)
         if self._jobs:
             threading.Thread(target=self._renew, name="holds", daemon=True).start()
         return self
@@ -45,7 +53,7 @@ class Holds:
     ) -> None:
         if not self._kept:
             self._let_go.set()
-        for engine, job in self._jobs:
+        for engine, job, _since in self._jobs:
             if job.address not in self._kept:
                 with contextlib.suppress(Failure):  # the hold ends by itself
                     self._applications.revise(engine, partial(_without_held, job))
@@ -57,25 +65,27 @@ class Holds:
     def _renew(self) -> None:
         jobs = list(self._jobs)
         while jobs and not self._let_go.wait(_TERM / 3):
-            for engine, job in tuple(jobs):
+            for item in tuple(jobs):
                 try:
-                    held = self._revise(engine, job, again=True)
+                    held = self._revise(item, again=True)
                 except Failure:
                     continue  # the next time, or the hold ends
                 if not held:
-                    jobs.remove((engine, job))
+                    jobs.remove(item)
 
-    def _revise(self, engine: EngineDefinition, job: KnownJob, *, again: bool) -> bool:
+    def _revise(self, item: HeldJob, *, again: bool) -> bool:
         """Holds a job; True where it is held then. ``again``: only if it still is."""
         held = False
 
         def changed(current: Desired) -> Desired:
             nonlocal held
-            name = job.name_in(current)
+            name, now = item.job.name_in(current), time.time()
             held = not again or name in current.held
-            return current.with_held(name, time.time() + _TERM) if held else current
+            if name not in current.held_at(now) and not again:
+                current = current.without_held(name)  # what is left of a hold that ended
+            return current.with_held(name, now + _TERM, item.down_since) if held else current
 
-        self._applications.revise(engine, changed)
+        self._applications.revise(item.engine, changed)
         return held
 
 

@@ -21,7 +21,8 @@ from flareiac_spark.definition.job_identity import KnownJob, recorded_identity
 from flareiac_spark.engine.application import Applications, complaints_beside, read_desired, read_status
 from flareiac_spark.job.health import bad_records, complaints, watermark_ahead
 from flareiac_spark.job.query_folders import query_folders
-from flareiac_spark.job.read import last_error
+from flareiac_spark.job.read import hold_of, last_error
+from flareiac_spark.observation.job import Hold, JobFacts
 from flareiac_spark.sources.findings_text import lag_text
 from flareiac_spark.sources.folder_look import FilesLeft
 from flareiac_spark.sources.on_disk import kind_of
@@ -56,6 +57,7 @@ def inspect_job(
         files_too_old=kept.files_too_old,
         last_error=last_error(job),
         health=(
+            *(_held(hold_of(desired, name), job, state) if lives is Liveness.ALIVE else ()),
             *(_health(definition, job, status, silent) if lives is not Liveness.GONE else ()),
             *(complaints_beside(status, name) if status and lives is not Liveness.GONE else ()),
             *watermark_ahead(kept.watermark_ms, reports, now=time.time()),
@@ -63,6 +65,12 @@ def inspect_job(
         log=str(control.log_place(name)),
     )
     return _measured(found, reports) if reports else found
+
+
+def _held(hold: Hold | None, job: JobStatus | None, state: str | None) -> tuple[str, ...]:
+    """Why it is not started."""
+    facts = JobFacts(hold=hold, alive=True, state=state, phase=job.phase if job is not None else None)
+    return (facts.held.text,) if facts.held is not None else ()
 
 
 def _health(

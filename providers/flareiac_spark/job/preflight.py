@@ -1,5 +1,6 @@
 """What is proven of a set of changes before the first of them begins. Touches the application, no data."""
 
+import time
 from collections.abc import Sequence
 
 from flareiac.kernel.data import Attributes
@@ -11,14 +12,14 @@ from flareiac.sdk.requests import ChangeRequest
 from flareiac_spark.application import Liveness, liveness
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import KnownJob, recorded_identity, with_proof
-from flareiac_spark.engine.application import Applications, read_status
+from flareiac_spark.engine.application import Applications, read_desired, read_status
 from flareiac_spark.engine.engine_definition import EngineDefinition
 from flareiac_spark.generation.checkpoint_state import read_state
 from flareiac_spark.generation.decide import decide
 from flareiac_spark.generation.switch import begins_generation, switch_of
 from flareiac_spark.job import written_schemas
 from flareiac_spark.job.analyse import Analysis, analyse, refutation
-from flareiac_spark.job.holds import Holds
+from flareiac_spark.job.holds import HeldJob, Holds
 from flareiac_spark.job.payload import JobPayload
 from flareiac_spark.job.running import RunningJobs, changed_job
 
@@ -118,21 +119,37 @@ def _engine(request: ChangeRequest) -> EngineDefinition:
     return JobDefinition.of(request.action.planned).runs_in
 
 
-def _of_ended_applications(
-    requests: Sequence[ChangeRequest], running: RunningJobs
-) -> list[tuple[EngineDefinition, KnownJob]]:
-    """The jobs that are about to change and would be resumed with their application."""
+def _of_ended_applications(requests: Sequence[ChangeRequest], running: RunningJobs) -> list[HeldJob]:
+    """The jobs that are about to change and would be resumed with their application, or are held already by a
+    command that died.
+    """
     if not any(JobPayload.of(request.action.payload).analyse for request in requests):
         return []
     found = []
     for request in requests:
         engine, payload = _engine(request), JobPayload.of(request.action.payload)
-        entry = running.entry(engine, changed_job(request))
+        job = changed_job(request)
+        entry = running.entry(engine, job)
         if (
             entry is not None
             and entry.state == "running"
             and (payload.analyse or payload.nonce not in (None, entry.nonce))
-            and liveness(read_status(running.applications.control(engine))) is Liveness.GONE
+            and (since := _down_since(running, engine, job)) is not None
         ):
-            found.append((engine, changed_job(request)))
+            found.append(HeldJob(engine, job, since))
     return found
+
+
+def _down_since(running: RunningJobs, engine: EngineDefinition, job: KnownJob) -> float | None:
+    """When a job was at work for the last time (UTC seconds); None where it may be."""
+    control, now = running.applications.control(engine), time.time()
+    desired, status = read_desired(control), read_status(control)
+    name = job.name_in(desired)
+    if desired is not None and name in desired.held_at(now):
+        return desired.down_since.get(name, now)
+    if liveness(status) is not Liveness.GONE:
+        return None
+    said = status.jobs.get(name) if status is not None else None
+    if said is not None and said.phase in ("failed", "backoff"):
+        return said.since
+    return status.heartbeat if status is not None else now

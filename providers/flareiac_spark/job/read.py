@@ -57,7 +57,7 @@ from flareiac_spark.job.query_folders import query_folders
 from flareiac_spark.job.reach import ReachReader
 from flareiac_spark.job.schemas import SchemaReader
 from flareiac_spark.job.written_schemas import SubjectReader
-from flareiac_spark.observation.job import JobFacts, OutputFacts, of_disk, reach_complaints
+from flareiac_spark.observation.job import Hold, JobFacts, OutputFacts, of_disk, reach_complaints
 from flareiac_spark.sources.path_patterns import is_pattern
 from flareiac_spark.sources.source import kinds
 
@@ -177,7 +177,7 @@ def _seen(request: ReadRequest, job: JobDefinition, applications: Applications, 
     unread = [text for _name, kind in kinds() for text in kind.offsets.unread(tuple(folders.values()))]
     known = KnownJob.of(request.address, request.recorded)
     if (wanted := known.entry_in(desired)) is not None:
-        facts = _with_entry(facts, wanted)
+        facts = replace(_with_entry(facts, wanted), hold=hold_of(desired, known.name_in(desired)))
         if declared is not None and _is_given(declared, facts.spec, request.references, project):
             facts = replace(facts, given_generation=declared.generation)
     said = status.jobs.get(known.name_in(desired)) if status is not None else None
@@ -264,6 +264,16 @@ def _with_entry(facts: JobFacts, wanted: DesiredJob) -> JobFacts:
         query=query_digest(spec) if spec is not None else None,
         state=wanted.state,
         nonce=wanted.nonce,
+    )
+
+
+def hold_of(desired: Desired | None, name: str) -> Hold | None:
+    """The hold of a job, by its name among what should run."""
+    if desired is None or name not in desired.held_at(time.time()):
+        return None
+    since = desired.down_since.get(name)
+    return Hold(
+        since_ms=int(since * 1000) if since is not None else None, until_ms=int(desired.held[name] * 1000)
     )
 
 

@@ -18,6 +18,7 @@ from flareiac_spark.sources.findings_text import complaint
 from flareiac_spark.sources.folder_look import FolderLook
 from flareiac_spark.sources.joined_findings import by_input
 from flareiac_spark.sources.samples import SampleFinding
+from flareiac_spark.utc import utc_text
 
 ENDED: Final = ("stopped", "completed", "failed")
 """Phases in which nothing of a job runs."""
@@ -36,6 +37,26 @@ class OutputFacts:
     operators: tuple[str, ...] = ()
     conf: Mapping[str, str] = field(default_factory=dict)
     positions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hold:
+    """A job is not started before ``until_ms``, and was at work for the last time at ``since_ms`` (both ms
+    since 1970), as Spark is asked about its change by a command that is at work or has died.
+    """
+
+    since_ms: int | None
+    until_ms: int
+
+    @property
+    def text(self) -> str:
+        """Says that the job is down, since when, and until when."""
+        since = f" since {utc_text(self.since_ms, timespec='seconds')}" if self.since_ms is not None else ""
+        return (
+            f"it is down{since}: it is held while Spark is asked about its change, by an apply that is at "
+            "work or was ended. It starts by itself at "
+            f"{utc_text(self.until_ms, timespec='seconds')} at the latest"
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +91,8 @@ class JobFacts:
     checkpoints: Mapping[str, OutputFacts] = field(default_factory=dict)
     stands: Mapping[str, QueryPositions] = field(default_factory=dict)
     since_ms: int | None = None
+    hold: Hold | None = None
+    """While it is not started although it should run."""
     heard_ms: int | None = None
     failures: int = 0
     absent: tuple[str, ...] = ()
@@ -115,6 +138,14 @@ class JobFacts:
     def started(self) -> bool:
         """Whether any query has begun a batch."""
         return any(item.started is not None for item in self.checkpoints.values())
+
+    @property
+    def held(self) -> Hold | None:
+        """The hold for which it is not started; an application that ended or a job that failed has another
+        reason.
+        """
+        waits = self.alive and self.phase in (None, "pending", "stopped")
+        return self.hold if waits and self.state == "running" else None
 
     @property
     def in_flight(self) -> list[int]:

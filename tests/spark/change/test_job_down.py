@@ -9,7 +9,7 @@ from flareiac.sdk.changes import Action, Impact, Proposal, Reaction, Relation
 from flareiac_spark.change.acceptance_token import token_of
 from flareiac_spark.change.changes import Mixed
 from flareiac_spark.change.diff import changes
-from flareiac_spark.observation.job import JobFacts
+from flareiac_spark.observation.job import Hold, JobFacts
 from tests.spark.change.test_job_recorded import AGGREGATES, ASIDE, EDITS, JOB, WORD
 from tests.spark.declared import BATCH, LAKE, Loaded, loaded, proposal, running
 
@@ -34,6 +34,13 @@ DOWN: dict[str, tuple[Attributes, str]] = {
         "it is down: it was stopped by hand at 2027-01-15T08:00:00Z",
     ),
     "failing": ({"phase": "backoff"}, f"it is down, and is started again by itself: {FAILED}"),
+    "held": (
+        {"phase": "pending", "since_ms": 0, "hold": Hold(since_ms=AT, until_ms=HEARD)},
+        (
+            "it is down since 2027-01-15T08:00:00Z: it is held while Spark is asked about its change, by an "
+            "apply that is at work or was ended. It starts by itself at 2027-01-15T08:01:00Z at the latest"
+        ),
+    ),
     "another definition": (
         {"phase": "failed", "digest": "other"},
         f"it is down: {FAILED}",
@@ -88,7 +95,7 @@ def edited(tmp_path_factory: pytest.TempPathFactory) -> list[Loaded]:
 
 def expect(found: Proposal, says: str) -> None:
     assert says in found.reasons, found.reasons
-    if "by itself" not in says:
+    if "again by itself" not in says:
         assert not [step.text for step in found.steps if "stops" in step.text]
 
 
@@ -153,3 +160,14 @@ def test_a_job_that_runs_stands_or_is_silent_is_not_called_down(tmp_path: Path) 
         found = proposal(loaded((LAKE + JOB).replace('"30s"', '"45s"'), tmp_path), was, facts)
         assert not any("down" in text for text in found.reasons)
         assert any("stops" in step.text for step in found.steps)
+
+
+def test_a_job_that_is_held_is_no_job_without_changes(was: Loaded, tmp_path: Path) -> None:
+    facts, says = down("held")
+    found = proposal(was, was, facts)
+    assert (found.action, found.drift) == (Action.UPDATE, (says,))
+    assert [step.text for step in found.steps] == ["starts again where its checkpoint stands"]
+    batch = loaded(LAKE + BATCH, tmp_path)
+    assert says in proposal(batch, batch, facts).drift
+    done = proposal(batch, batch, facts, identity={"result": {"rows": 1}})
+    assert done.action is Action.NO_OP

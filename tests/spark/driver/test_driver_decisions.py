@@ -71,8 +71,9 @@ def test_what_is_held_is_not_started_and_nothing_else_changes() -> None:
 
 
 def test_a_job_is_held_until_it_is_wanted_again() -> None:
-    desired = Desired(lineage="l", workspace="w", jobs=wanted()).with_held(JOB, 1.0)
+    desired = Desired(lineage="l", workspace="w", jobs=wanted()).with_held(JOB, 1.0, 0.5)
     assert desired.held == {JOB: 1.0}
+    assert desired.with_held(JOB, 2.0, 0.7).down_since == {JOB: 0.5}
     assert desired.with_job("job.b", wanted()[JOB]).held == {JOB: 1.0}
     assert desired.with_job(JOB, wanted("2")[JOB]).held == {}
     assert desired.without_job(JOB) == Desired(lineage="l", workspace="w")
@@ -80,7 +81,7 @@ def test_a_job_is_held_until_it_is_wanted_again() -> None:
 
 
 def test_whoever_holds_a_job_and_dies_need_not_let_go() -> None:
-    desired = Desired(lineage="l", workspace="w", jobs=wanted()).with_held(JOB, 10.0)
+    desired = Desired(lineage="l", workspace="w", jobs=wanted()).with_held(JOB, 10.0, 9.0)
     assert decide(desired.jobs, {}, {}, desired.held_at(9.9)) == ()
     assert decide(desired.jobs, {}, {}, desired.held_at(10.0)) == (Start(JOB),)
 
