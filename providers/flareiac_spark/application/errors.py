@@ -68,6 +68,14 @@ def gone_while_waiting(reason: str, output: Place) -> Diagnostic:
     return error(codes.APPLICATION_ENDED_UNANSWERED, detail)
 
 
+def gone_under_supervision(reason: str, place: Place) -> Diagnostic:
+    detail = (
+        f"{reason}\nThe engine is external: its supervisor has to start flareiac driver {place} again, and "
+        "has its output. Its jobs resume from their checkpoints then. Apply again when it runs."
+    )
+    return error(codes.APPLICATION_ENDED_UNANSWERED, detail)
+
+
 def does_not_end(pid: int, seconds: float) -> Diagnostic:
     detail = (
         f"The process {pid} still runs after {seconds:.0f} s. A batch may take longer than "

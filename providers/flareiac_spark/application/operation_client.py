@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from flareiac.kernel.diagnostics import Failure
+from flareiac.kernel.diagnostics import Diagnostic, Failure
 from flareiac_spark.application import errors
 from flareiac_spark.application.exit_reason import exit_reason
 from flareiac_spark.application.launch import read_output
@@ -48,7 +48,7 @@ def wait_for(
             if answer is not None and answer is not False:
                 return answer
             if liveness(status) is Liveness.GONE:
-                raise Failure(errors.gone_while_waiting(_reason(control, status), control.driver_output))
+                raise Failure(_gone(control, status))
             if time.monotonic() > deadline:
                 return None
             cancel.wait(control.rhythm.poll)
@@ -148,6 +148,16 @@ def _terminate(pid: int) -> None:
         pass  # it ended by itself just now
     except PermissionError:
         raise Failure(errors.not_ours(pid)) from None
+
+
+def _gone(control: ControlDirectory, status: Status | None) -> Diagnostic:
+    """What an application that others run printed is not here: a file of that name is an older one's."""
+    desired = control.read_desired()
+    if desired is not None and desired.application.supervised:
+        ended = status is not None and status.application.phase == "ended"
+        reason = _reason(control, status) if ended else "Its process is gone."
+        return errors.gone_under_supervision(reason, control.place)
+    return errors.gone_while_waiting(_reason(control, status), control.driver_output)
 
 
 def _reason(control: ControlDirectory, status: Status | None) -> str:
