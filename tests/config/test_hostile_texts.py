@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from flareiac_spark.sql.durations import duration
 from tests.support.command_line import flareiac
 
 LONG = "9" * 5000
@@ -79,8 +78,3 @@ def test_they_are_diagnosed(tmp_path: Path, old: str, new: str) -> None:
     assert planned.code in (0, 1), planned.text
     assert "FIX099" not in planned.text
     assert "Traceback" not in planned.text
-
-
-def test_a_length_that_no_one_can_mean_is_not_read() -> None:
-    assert duration(f"{LONG} hours") is None
-    assert duration("2 hours") == (0, 7_200_000_000)

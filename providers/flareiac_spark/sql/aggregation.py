@@ -11,7 +11,6 @@ from flareiac_spark.sql.operators import Aggregate, Item
 from flareiac_spark.sql.predicate_pushdown import split
 from flareiac_spark.sql.resolve import Resolver, column_name
 from flareiac_spark.sql.scope import CannotTell, Scope
-from flareiac_spark.sql.simplified import origins
 from flareiac_spark.sql.tree import column_of, unaliased, written_where
 
 
@@ -157,8 +156,6 @@ class _Gatherer:
             name = f"k{len(self._aggregate.keys)}"
             self._keys.setdefault(text, name)
             self._aggregate.keys.append(Item(name=name, expr=resolved, step=self._aggregate.step))
-        else:
-            _as_written(self._aggregate.keys, self._keys[text], resolved)
 
     def _by_alias(self, column: exp.Column, items: list[tuple[str, exp.Expr]]) -> exp.Expr:
         """A column of the relations goes before an alias. Where both could be meant, an alias is, unless it
@@ -234,8 +231,6 @@ class _Gatherer:
             )
         elif written is not None and (text, written) not in self._written:
             raise CannotTell("one value is aggregated under two names, and the state keeps both results")
-        else:
-            _as_written(self._aggregate.calls, self._calls[text], call)
         self._written.add((text, written or ""))
         return self._column(self._calls[text], call)
 
@@ -270,10 +265,3 @@ def _words(tree: exp.Expr, resolved: exp.Expr) -> list[str]:
     """How each aggregate of ``resolved`` is written; nothing where an alias brought in others."""
     written = [normalize(each, lambda _, name: name.lower()) for each in _topmost(tree)]
     return written if len(written) == len(_topmost(resolved)) else []
-
-
-def _as_written(items: list[Item], name: str, again: exp.Expr) -> None:
-    """Whether Spark keeps once or twice what is equal only after it was simplified is not known."""
-    first = next(item.expr for item in items if item.name == name)
-    if origins(first) != origins(again):
-        raise CannotTell("whether two expressions of one value are kept once or twice is not known")

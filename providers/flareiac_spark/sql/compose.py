@@ -15,7 +15,7 @@ from flareiac_spark.sql.aggregation import gathered, is_aggregate, is_gathering
 from flareiac_spark.sql.fingerprint import fingerprint
 from flareiac_spark.sql.functions import GENERATORS, JOIN_HINTS, UNSTABLE
 from flareiac_spark.sql.joining import join_kind, joined
-from flareiac_spark.sql.negation import is_stable
+from flareiac_spark.sql.normalize import is_stable
 from flareiac_spark.sql.operators import (
     Aggregate,
     Block,
@@ -39,7 +39,7 @@ from flareiac_spark.sql.operators import (
 from flareiac_spark.sql.predicate_pushdown import add_filter, on_conditions, split, substituted
 from flareiac_spark.sql.raw_parse import raw_parse
 from flareiac_spark.sql.resolve import Resolver, column_name
-from flareiac_spark.sql.scope import TYPE, CannotTell, Given, Scope, Source
+from flareiac_spark.sql.scope import CannotTell, Given, Scope, Source
 from flareiac_spark.sql.tree import column_of, is_call, is_star, mark_step, unaliased
 
 _MOST: Final = 2_000
@@ -173,22 +173,21 @@ class _Composer:
             )
         )
 
-        def column(name: str, kind: str) -> exp.Expr:
-            found = column_of(scan.id, name)
-            found.meta[TYPE] = kind
-            return found
-
         known = self._columns.get(relation) or {}
         given = [
             Given(
-                name=name.lower(), shown=name, expr=column(name.lower(), kind), step=step, place=(place, "")
+                name=name.lower(),
+                shown=name,
+                expr=column_of(scan.id, name.lower()),
+                step=step,
+                place=(place, ""),
             )
-            for place, (name, kind) in enumerate(known.items())
+            for place, name in enumerate(known)
         ]
         anything = Given(
             name="*",
             shown="*",
-            expr=column("*", ""),
+            expr=column_of(scan.id, "*"),
             step=step,
             place=(0, ""),
             open=True,

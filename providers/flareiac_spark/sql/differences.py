@@ -20,8 +20,6 @@ from flareiac_spark.sql.matching import (
     same_window,
     window_change,
 )
-from flareiac_spark.sql.negation import is_stable
-from flareiac_spark.sql.never_true import settles
 from flareiac_spark.sql.normalize import normalize
 from flareiac_spark.sql.operators import (
     Aggregate,
@@ -250,29 +248,26 @@ class _Differ:
         )
 
     def _filters(self, old: list[Condition], new: list[Condition], feeds_state: bool) -> None:
-        after = {self._new.text(each.expr) for each in new}
-        kept = [each for each in old if self._old.text(each.expr) in after]
-        if any(settles(each.expr, old + new, feeds_state) for each in kept):
-            return
-        gone, came = self._parted(old, new)
-        for place in range(max(len(gone), len(came))):
-            one, other = gone[place : place + 1], came[place : place + 1]
+        for one, other, order in self._parted(old, new):
             last = (other or one)[0]
-            detail = "Spark applies it before the state" if feeds_state and last.moved else ""
+            detail = order or ("Spark applies it before the state" if feeds_state and last.moved else "")
             texts = self._conditions(one, other)
             self._add(ChangeKind.FILTER, last.step, *texts, feeds_state=feeds_state, detail=detail)
 
-    def _parted(self, old: list[Condition], new: list[Condition]) -> tuple[list[Condition], list[Condition]]:
-        """The conditions that one query alone has. How often and in which order a random one is asked counts:
-        of the same ones in another order it is all of them.
+    def _parted(
+        self, old: list[Condition], new: list[Condition]
+    ) -> Iterator[tuple[list[Condition], list[Condition], str]]:
+        """The conditions that one query alone has, side by side. Of the same ones in another order, or asked
+        another number of times, all of them: a condition may guard the next one from an error.
         """
         before = [self._old.text(each.expr) for each in old]
         after = [self._new.text(each.expr) for each in new]
         gone = [each for each, text in zip(old, before, strict=True) if text not in after]
         came = [each for each, text in zip(new, after, strict=True) if text not in before]
-        if gone or came or before == after or all(is_stable(each.expr) for each in (*old, *new)):
-            return gone, came
-        return old, new
+        if not gone and not came and before != after:
+            yield old, new, "only their order" if len(before) == len(after) else "asked again"
+        for place in range(max(len(gone), len(came))):
+            yield gone[place : place + 1], came[place : place + 1], ""
 
     def _conditions(self, old: Sequence[Condition], new: Sequence[Condition]) -> tuple[str, str]:
         return (
@@ -501,10 +496,9 @@ class _Differ:
         self._rest(old, new, place, table)
 
     def _unsure(self, old: Join, new: Join, feeds_state: bool) -> None:
-        gone, came = self._parted(old.unsure, new.unsure)
-        if gone or came:
+        for one, other, _ in self._parted(old.unsure, new.unsure):
             detail = "the filter above may make it an inner join"
-            texts = self._conditions(gone, came)
+            texts = self._conditions(one, other)
             self._add(ChangeKind.JOIN_TYPE, new.step, *texts, feeds_state=feeds_state, detail=detail)
 
     def _kept(self, old: Join, new: Join, feeds_state: bool) -> None:
@@ -535,8 +529,10 @@ class _Differ:
             add(ChangeKind.JOIN_COLUMNS, old=was, new=now, detail="only their order", same_type=same)
 
     def _equations(self, old: Join, new: Join, place: _Place, table: str) -> None:
-        before = sorted({f"{self._old.text(left)} = {self._old.text(right)}" for left, right in old.keys})
-        after = sorted({f"{self._new.text(left)} = {self._new.text(right)}" for left, right in new.keys})
+        before, after = (
+            [(side.text(left), side.text(right)) for left, right in join.keys]
+            for side, join in ((self._old, old), (self._new, new))
+        )
         if before != after:
             was, now = (
                 " AND ".join(f"{side.show(left)} = {side.show(right)}" for left, right in join.keys)
@@ -554,10 +550,10 @@ class _Differ:
         )
 
     def _rest(self, old: Join, new: Join, place: _Place, table: str) -> None:
-        gone, came = self._parted(old.rest, new.rest)
-        if gone or came:
-            part, texts = place.part(ChangeKind.JOIN_CONDITION), self._conditions(gone, came)
-            self._add(part, new.step, *texts, feeds_state=place.feeds_state, detail=table)
+        for one, other, order in self._parted(old.rest, new.rest):
+            part, texts = place.part(ChangeKind.JOIN_CONDITION), self._conditions(one, other)
+            detail = ": ".join(filter(None, (table, order)))
+            self._add(part, new.step, *texts, feeds_state=place.feeds_state, detail=detail)
 
     # What holds no state
 
@@ -652,7 +648,7 @@ class _Differ:
         self._output(step, old, new, detail, ColumnChange(step=step, name=name, kind=kind))
 
     def _hints(self, old: list[Hint], new: list[Hint]) -> None:
-        before, after = sorted(each.text for each in old), sorted(each.text for each in new)
+        before, after = [each.text for each in old], [each.text for each in new]
         if before != after:
             self._add(
                 ChangeKind.HINT, (new or old)[0].step, ", ".join(before), ", ".join(after), feeds_state=False

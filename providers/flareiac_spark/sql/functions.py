@@ -40,8 +40,8 @@ JOIN_HINTS: Final = frozenset(
     """broadcast broadcastjoin mapjoin merge shuffle_merge mergejoin shuffle_hash
     shuffle_replicate_nl""".split()  # noqa: SIM905 - one name a word
 )
-NAMING: Final = {"struct": "struct", "named_struct": "struct", "arrays_zip": "arrays_zip"}
-"""Functions that name fields after their arguments, and the one that each is read as."""
+NAMING: Final = frozenset({"struct", "arrays_zip"})
+"""Functions that name fields after their arguments."""
 CASTS: Final = frozenset(
     {
         "bigint",

@@ -7,8 +7,7 @@ from sqlglot import exp
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sql.normalize import same_text
 from flareiac_spark.sql.operators import Item, Join
-from flareiac_spark.sql.scope import TYPE, CannotTell, Scope, Source, Through
-from flareiac_spark.sql.simplified import origins
+from flareiac_spark.sql.scope import CannotTell, Scope, Source, Through
 from flareiac_spark.sql.tree import column_of, written_where
 
 _LEFT, _RIGHT = 0, 1
@@ -95,15 +94,7 @@ class _Kept:
                 name = self._names[text] = f"c{len(self._names)}"
                 order = side, f"{place[0]:05d}{place[1]}"
                 self._join.kept.append(Item(name=name, expr=expr, step=self._join.step, place=order))
-            elif origins(
-                next(item.expr for item in self._join.kept if item.name == self._names[text])
-            ) != origins(expr):
-                raise CannotTell("whether two columns of one value are kept once or twice is not known")
-            column = written_where(column_of(self._join.id, self._names[text]), expr)
-            if isinstance(expr, exp.Column) and TYPE in expr.meta:
-                # An outer join may give null
-                column.meta[TYPE] = str(expr.meta[TYPE]).removesuffix(" not null")
-            return column
+            return written_where(column_of(self._join.id, self._names[text]), expr)
 
         return keep
 

@@ -10,8 +10,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from flareiac_spark.sql.negation import is_stable
-from flareiac_spark.sql.normalize import operands_of, same_text
+from flareiac_spark.sql.normalize import is_stable, operands_of
 from flareiac_spark.sql.operators import (
     Aggregate,
     Block,
@@ -55,7 +54,7 @@ def substituted(expr: exp.Expr, meaning: Callable[[Symbol], exp.Expr | None]) ->
 def add_filter(block: Block, condition: Condition) -> None:
     """Puts one operand of a WHERE or HAVING above a block's rows where it belongs."""
     if not is_stable(condition.expr):
-        _keep(block, condition)
+        block.filters.append(condition)
         return
     operator, used = block.base, symbols_in(condition.expr)
     match operator:
@@ -76,7 +75,7 @@ def add_filter(block: Block, condition: Condition) -> None:
         case Join():
             _filter_join(block, operator, condition)
         case _:
-            _keep(block, condition)
+            block.filters.append(condition)
 
 
 def on_conditions(join: Join, conditions: list[Condition]) -> None:
@@ -112,7 +111,7 @@ def _filter_join(block: Block, join: Join, condition: Condition) -> None:
     elif join.stateful and sides:
         _filter_outer_join(block, join, condition, sides)
     else:
-        _keep(block, condition)
+        block.filters.append(condition)
 
 
 def _filter_outer_join(block: Block, join: Join, condition: Condition, sides: set[int]) -> None:
@@ -127,7 +126,7 @@ def _filter_outer_join(block: Block, join: Join, condition: Condition, sides: se
             return
         if verdict is None:
             join.unsure.append(condition)
-    _keep(block, condition)
+    block.filters.append(condition)
 
 
 def _into_side(join: Join, side: int, condition: Condition) -> None:
@@ -188,12 +187,6 @@ def _drops_nulls(join: Join, side: int, expr: exp.Expr) -> bool | None:
             return False if null_with_side(value) else None
         case _:
             return None
-
-
-def _keep(block: Block, condition: Condition) -> None:
-    text = same_text(condition.expr)
-    if all(same_text(known.expr) != text for known in block.filters) or not is_stable(condition.expr):
-        block.filters.append(condition)
 
 
 def _moved(condition: Condition, expr: exp.Expr) -> Condition:

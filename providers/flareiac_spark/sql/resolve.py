@@ -6,12 +6,8 @@ from typing import Any
 from sqlglot import exp
 
 from flareiac_spark.sql.functions import CASTS, GENERATORS, NAMING, WINDOWS
-from flareiac_spark.sql.negation import negated
-from flareiac_spark.sql.normalize import VARIABLE
-from flareiac_spark.sql.scope import TYPE, CannotTell, Given, Scope, fields_of
-from flareiac_spark.sql.simplified import simplified
+from flareiac_spark.sql.scope import CannotTell, Given, Scope, fields_of
 from flareiac_spark.sql.tree import bare, is_call, is_star
-from flareiac_spark.sql.value_types import cast_type
 
 Aside = Callable[["exp.Expr", Scope], "exp.Expr"]
 """What stands for a query inside an expression."""
@@ -41,24 +37,16 @@ class Resolver:
                 return self._column(node)
             case exp.Query():
                 return self.aside(node, self._scope)
-            case exp.Not():
-                return negated(self.resolve(node.this))
             case exp.Lambda():
                 return self._lambda(node)
             case exp.Identifier():
                 return self._variable([node.name]) or node.copy()
             case exp.Anonymous() if node.name.lower() in NAMING:
-                return exp.Anonymous(this=NAMING[node.name.lower()], expressions=self._named(node))
+                return exp.Anonymous(this=node.name.lower(), expressions=self._named(node))
             case exp.Tuple():
                 return exp.Tuple(expressions=self._named(node))
             case exp.Anonymous() if node.name.lower() in GENERATORS:
                 raise CannotTell("rows are made inside an expression")
-            case exp.Cast():
-                return _needed(self._rebuilt(node))
-            case exp.Anonymous(expressions=[_]) if node.name.lower() in CASTS:
-                kind = exp.DataType.build(node.name, dialect="spark")
-                # What the parser makes of CAST
-                return _needed(exp.TryCast(this=self.resolve(node.expressions[0]), to=kind))
             case exp.Alias():
                 return exp.Alias(this=self.resolve(node.this), alias=node.args["alias"].copy())
             case exp.Dot(expression=exp.Identifier() as field):
@@ -67,10 +55,8 @@ class Resolver:
                 return node.copy()
             case exp.Placeholder() | exp.Parameter() | exp.SessionParameter():
                 raise CannotTell("a parameter in the SQL")
-            case exp.ILike() if node.find_ancestor(exp.Escape) is not None:
-                return self._rebuilt(node)  # the character that escapes keeps its case
             case _:
-                return simplified(self._rebuilt(node))
+                return self._rebuilt(node)
 
     def _rebuilt(self, node: exp.Expr) -> exp.Expr:
         arguments: dict[str, Any] = {}
@@ -101,8 +87,6 @@ class Resolver:
         each other, and what a field is called must not get lost with the name of the column that it was made
         of.
         """
-        if is_call(call, ("named_struct",)):
-            return self._spelled_out(call)
         found: list[exp.Expr] = []
         for item in call.expressions:
             if is_star(item):
@@ -135,17 +119,6 @@ class Resolver:
             case _:
                 return self.resolve(item)
 
-    def _spelled_out(self, call: exp.Anonymous) -> list[exp.Expr]:
-        """``named_struct('a', x)`` is ``struct(x AS a)``."""
-        names, values = call.expressions[::2], call.expressions[1::2]
-        if (
-            len(names) != len(values)
-            or any(is_star(each) or not each.is_string for each in names)
-            or any(map(is_star, values))
-        ):
-            raise CannotTell("the names of a struct's fields are not read here")
-        return [_called(self.resolve(value), name.name) for name, value in zip(names, values, strict=True)]
-
     def _lambda(self, node: exp.Lambda) -> exp.Expr:
         names = {each.name.lower(): each.name for each in node.expressions}
         self._variables.append(names)
@@ -157,14 +130,11 @@ class Resolver:
         return exp.Lambda(this=body, expressions=declared)
 
     def _variable(self, parts: list[str]) -> exp.Expr | None:
-        """A lambda's variable, known by its place and not by its name, and fields of it; None where the name
-        is not one.
-        """
+        """A lambda's variable as it was declared, and fields of it; None where the name is not one."""
         for depth in range(len(self._variables) - 1, -1, -1):
             names = list(self._variables[depth])
             if parts[0].lower() in names:
                 variable = exp.to_identifier(self._variables[depth][parts[0].lower()])
-                variable.meta[VARIABLE] = f"{depth}.{names.index(parts[0].lower())}"
                 return fields_of(variable, parts[1:])
         return None
 
@@ -234,18 +204,6 @@ def column_name(item: exp.Expr) -> str:
 def _called(value: exp.Expr, name: str) -> exp.Expr:
     """What has no name of its own is called by its place."""
     return exp.Alias(this=value, alias=exp.to_identifier(name, quoted=True)) if name else value
-
-
-def _needed(cast: exp.Expr) -> exp.Expr:
-    """A cast to the type that a column has says nothing. Which type TIMESTAMP is the session decides, so that
-    it is left alone.
-    """
-    value = bare(cast.this)
-    if not isinstance(value, exp.Column):
-        return cast
-    kind = str(value.meta.get(TYPE, "")).removesuffix(" not null")
-    to = cast_type(cast.args["to"].sql(dialect="spark").lower())
-    return value if kind == to and not kind.startswith("timestamp") else cast
 
 
 def _made_up(given: Given) -> str:

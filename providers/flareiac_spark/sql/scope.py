@@ -2,18 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import field, replace
-from typing import Final
 
 from sqlglot import exp
 
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac_spark.sql.functions import WINDOWS
-from flareiac_spark.sql.tree import is_call
-
-TYPE: Final = "type"
-"""In the meta of a column that is read as it is: its type."""
-
-_TAKES_ONE: Final = frozenset({"max", "min", "first", "last", "any_value", "max_by", "min_by"})
 
 Through = Callable[["exp.Expr", tuple[int, str]], "exp.Expr"]
 """What an operator makes of an expression of its input (and of its place there)."""
@@ -178,47 +170,5 @@ def fields_of(column: exp.Expr, names: Sequence[str]) -> exp.Expr:
     """``column.a.b``."""
     found = column
     for name in names:
-        value = _field_of(found, name)
-        found = (
-            value.copy()
-            if value is not None
-            else exp.Dot(this=found, expression=exp.to_identifier(_field_name(found, name)))
-        )
+        found = exp.Dot(this=found, expression=exp.to_identifier(name))
     return found
-
-
-def _field_of(made: exp.Expr, name: str) -> exp.Expr | None:
-    """The value of a field, of a struct that is made right there."""
-    if not is_call(made, ("struct",)):
-        return None
-    fields = [
-        field.this
-        for field in made.expressions
-        if isinstance(field, exp.Alias) and field.alias.lower() == name.lower()
-    ]
-    return (
-        fields[0]
-        if len(fields) == 1 and all(isinstance(field, exp.Alias) for field in made.expressions)
-        else None
-    )
-
-
-def _field_name(base: exp.Expr, name: str) -> str:
-    return name.lower() if is_struct(base) or _takes_struct(base) else name
-
-
-def _takes_struct(expr: exp.Expr) -> bool:
-    """One of several structs, as an aggregate takes it."""
-    return is_call(expr, _TAKES_ONE) and bool(expr.expressions) and is_call(expr.expressions[0], ("struct",))
-
-
-def is_struct(expr: exp.Expr) -> bool:
-    """Whether it is known to hold structs alone, to their depth: the case of a field's name says nothing
-    then.
-    """
-    if isinstance(expr, exp.Anonymous):
-        return expr.name.lower() in WINDOWS
-    while isinstance(expr, exp.Dot):
-        expr = expr.this
-    kind = str(expr.meta.get(TYPE, ""))
-    return kind.startswith("struct<") and not any(keyed in kind for keyed in ("map<", "variant"))

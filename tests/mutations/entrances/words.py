@@ -19,7 +19,6 @@ from flareiac_iceberg.maintenance.kinds.compaction.where_clause import named_col
 from flareiac_spark.column_types import normal_type
 from flareiac_spark.runtime.coordinates import parse_coordinate
 from flareiac_spark.sources.avro.declared import declared
-from flareiac_spark.sql.durations import duration
 from tests.golden.case import CASES, read_case, recorded_state
 from tests.mutations.entrances.entrance import Bug, Entrance, Gate, check
 from tests.mutations.entrances.language import WORDS
@@ -80,7 +79,6 @@ def _uses(state: Snapshot) -> dict[str, Callable[[str], object]]:
         "connection": lambda word: connection_of(state, word, installed().registry.types),
         "workspace": checked_name,
         "duration": parse_duration,
-        "interval": duration,
         "size": parse_size,
         "coordinate": parse_coordinate,
         "pattern": lambda word: (fault(word), is_common(word)),

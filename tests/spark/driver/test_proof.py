@@ -343,6 +343,45 @@ def _where(condition: str) -> str:
 
 
 EQUAL: Final = (
+    *(
+        (_where(old), _where(new))
+        for old, new in (
+            ("NOT (v = v2)", "v != v2"),
+            ("NOT (v < v2)", "v >= v2"),
+            ("NOT (v <=> v2)", "v IS DISTINCT FROM v2"),
+            ("v IN (1, 2)", "v IN (1, 2, 1)"),
+            ("v NOT IN (1, 2)", "NOT (v IN (1, 2))"),
+            ("NOT (v = 1 AND v2 = 2)", "v <> 1 OR v2 <> 2"),
+            ("NOT NOT v = 1", "v = 1"),
+            ("v BETWEEN 1 AND 5", "v >= 1 AND v <= 5"),
+            ("v > 1 AND v > 1", "v > 1"),
+            ("k ILIKE 'A%'", "k ILIKE 'a%'"),
+            ("exists(array(v, v2), x -> x > 1)", "exists(array(v, v2), y -> y > 1)"),
+            ("nvl(k, 'b') = 'a'", "coalesce(k, 'b') = 'a'"),
+            ("lcase(k) = 'a'", "lower(k) = 'a'"),
+            ("k || k2 = 'a'", "concat(k, k2) = 'a'"),
+            ("mod(v, 2) = 1", "v % 2 = 1"),
+            ("substr(k, 1, 2) = 'a'", "substring(k, 1, 2) = 'a'"),
+            ("CAST(v AS BIGINT) = 1", "v = 1"),
+            ("CAST(k AS STRING) = 'a'", "k = 'a'"),
+            ("int(k) = 1", "CAST(k AS INT) = 1"),
+            ("ts > ts + INTERVAL '5' MINUTE", "ts > ts + INTERVAL 5 minutes"),
+            ("struct(v AS a, v2 AS b).B = 1", "v2 = 1"),
+            ("array(v)[0] = 1 AND false", "v = 2 AND false"),
+        )
+    ),
+    *(
+        (_over(old), _over(new))
+        for old, new in (
+            ("CASE WHEN v = 1 THEN 2 END", "CASE WHEN v = 1 THEN 2 ELSE NULL END"),
+            ("CASE v WHEN 1 THEN 2 END", "CASE WHEN v = 1 THEN 2 END"),
+            ("if(v > 1, v2, v2)", "v2"),
+            ("length(to_json(named_struct('a', v)))", "length(to_json(struct(v AS a)))"),
+            ("array_size(array(v, v2))", "size(array(v, v2))"),
+        )
+    ),
+    ("SELECT k, every(v > 1) AS n FROM ev GROUP BY k", "SELECT k, bool_and(v > 1) AS n FROM ev GROUP BY k"),
+    (WINDOWS.format("ev"), WINDOWS.format("ev").replace("'10 minutes'", "'600 seconds'")),
     (_where("isnull(v)"), _where("v IS NULL")),
     (_where("isnotnull(v)"), _where("v IS NOT NULL")),
     (_where("NOT k LIKE 'a%'"), _where("k NOT LIKE 'a%'")),
