@@ -61,6 +61,9 @@ class _Gatherer:
         self._keys: dict[str, str] = {}
         self._calls: dict[str, str] = {}
         self._words: list[str] = []
+        self._sets_written: list[tuple[exp.Expr, str]] = []
+        self._places: dict[str, str] = {}
+        """The keys by how they are written, as ROLLUP and the like name them."""
         self._written: set[tuple[str, str]] = set()
         """The keys and calls, each with how it is written: of what has two names below the state keeps two
         values.
@@ -121,6 +124,9 @@ class _Gatherer:
             expressions += self._sets(name, group.args.get(name))
         for expression in expressions:
             self._key(expression, items)
+        for node, name in self._sets_written:
+            self._aggregate.sets += normalize(node, lambda _, column: self._places.get(column.lower(), "?"))
+            self._aggregate.sets += name
         self._resolver.windows = [key.expr for key in self._aggregate.keys]
 
     def _sets(self, name: str, nodes: object) -> list[exp.Expr]:
@@ -129,7 +135,7 @@ class _Gatherer:
         for node in nodes if isinstance(nodes, list) else []:
             for child in node.iter_expressions():
                 found += child.expressions if isinstance(child, exp.Tuple) else [child]
-            self._aggregate.sets += normalize(node, lambda _, column: column.lower()) + name
+            self._sets_written.append((node, name))
         return [child.this if isinstance(child, exp.Paren) else child for child in found]
 
     def _key(self, expression: exp.Expr, items: list[tuple[str, exp.Expr]]) -> None:
@@ -155,6 +161,7 @@ class _Gatherer:
             self._written.add((text, written))
             name = f"k{len(self._aggregate.keys)}"
             self._keys.setdefault(text, name)
+            self._places[written] = name
             self._aggregate.keys.append(Item(name=name, expr=resolved, step=self._aggregate.step))
 
     def _by_alias(self, column: exp.Column, items: list[tuple[str, exp.Expr]]) -> exp.Expr:

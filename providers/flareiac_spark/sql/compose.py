@@ -13,9 +13,9 @@ from sqlglot import exp
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sql.aggregation import gathered, is_aggregate, is_gathering
 from flareiac_spark.sql.fingerprint import fingerprint
-from flareiac_spark.sql.functions import GENERATORS, JOIN_HINTS, UNSTABLE
+from flareiac_spark.sql.functions import GENERATORS, JOIN_HINTS, UNSTABLE, WINDOWS
 from flareiac_spark.sql.joining import join_kind, joined
-from flareiac_spark.sql.normalize import is_stable
+from flareiac_spark.sql.normalize import is_stable, same_text
 from flareiac_spark.sql.operators import (
     Aggregate,
     Block,
@@ -34,7 +34,9 @@ from flareiac_spark.sql.operators import (
     Sort,
     Union,
     UnionColumn,
+    all_below,
     prune,
+    read_by,
 )
 from flareiac_spark.sql.predicate_pushdown import add_filter, on_conditions, split, substituted
 from flareiac_spark.sql.raw_parse import raw_parse
@@ -123,6 +125,8 @@ class _Composer:
         self._dedups = {name.lower(): keys for name, keys in dedups.items()}
         self._operators: dict[str, Operator] = {}
         self._hints: list[Hint] = []
+        self._windows: set[str] = set()
+        """Those that a projection computes: Spark makes rows of them, read or not."""
         self._count = 0
 
     def whole(self, source: str) -> Composed:
@@ -131,6 +135,8 @@ class _Composer:
             block=relation.block, outputs=_outputs(relation), operators=self._operators, hints=self._hints
         )
         prune(composed)
+        if self._windows - _windows_of(composed):
+            raise CannotTell("a window that nothing reads makes or drops rows")
         return composed
 
     def _id(self, kind: str) -> str:
@@ -440,6 +446,7 @@ class _Composer:
             if not is_stable(expr) or expr.find(exp.Window) is not None:
                 block, expr = self._computed(block, expr, names)
             mark_step(expr, names.step)
+            self._windows |= _windows_in(expr)
             given.append(
                 Given(
                     name=names_of[0].lower(),
@@ -526,6 +533,17 @@ class _Composer:
         count = counts[0] if len(counts) == 1 else exp.Tuple(expressions=counts)
         found = Limit(id=self._id("limit"), step=names.step, input=relation.block, count=count)
         return Relation(block=Block(base=self._known(found)), given=relation.given)
+
+
+def _windows_in(expr: exp.Expr) -> set[str]:
+    return {same_text(call) for call in expr.find_all(exp.Anonymous) if is_call(call, WINDOWS)}
+
+
+def _windows_of(composed: Composed) -> set[str]:
+    """Those that an output or an operator reads."""
+    exprs = [output.expr for output in composed.outputs]
+    exprs += [expr for operator in all_below(composed.block.base) for expr in read_by(operator)]
+    return set().union(*map(_windows_in, exprs))
 
 
 def _outputs(relation: Relation) -> list[Output]:

@@ -1,7 +1,7 @@
 """The tree of a query with every function under its written name and every text as written.
 
 sqlglot's own Spark reading has one node for several functions (``size`` and ``array_size``) and one spelling
-for several date formats (``yyyy`` and ``YYYY``): good for translating, and too coarse to usage that two
+for several date formats (``yyyy`` and ``YYYY``): good for translating, and too coarse to say that two
 queries are the same.
 """
 
@@ -40,8 +40,8 @@ _KEYWORDS: Final = frozenset(
 def raw_parse(sql: str) -> exp.Query | None:
     """None: it cannot be read here. Never change the tree."""
     found = one_query(sql, lambda text: _dialect().parse(_escapes_kept(quoted_windows(text))))
-    if found is None or any(map(_is_misread, found.walk())):
-        return None
+    if found is None or "|>" in sql or any(map(_is_misread, found.walk())):
+        return None  # of the steps of a pipe the parser loses the order
     for node in found.walk():
         node.comments = None  # they would come out again in the text of a type
     return found
@@ -49,7 +49,8 @@ def raw_parse(sql: str) -> exp.Query | None:
 
 def _is_misread(node: exp.Expr) -> bool:
     """Where the parser binds otherwise than Spark: ``a:b`` as an alias; ``a | b & c``, ``a || b + c``, ``a =
-    b < c`` and ``a = b IN (c)``, which Spark reads in another order. With brackets they are read alike.
+    b < c`` and ``a = b IN (c)``, which Spark reads in another order. With brackets they are read alike. Also
+    where a number or a text stands for a column: ``ORDER BY 2``, ``ORDER BY ALL``, ``IDENTIFIER('a')``.
     """
     bits = (exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor, exp.BitwiseLeftShift, exp.BitwiseRightShift)
     equal, ordered = (exp.EQ, exp.NEQ, exp.NullSafeEQ), (exp.GT, exp.GTE, exp.LT, exp.LTE)
@@ -57,6 +58,10 @@ def _is_misread(node: exp.Expr) -> bool:
     match node:
         case exp.Alias():
             return not isinstance(node.args["alias"], exp.Identifier)
+        case exp.Anonymous():
+            return node.name.lower() == "identifier"
+        case exp.Ordered():
+            return isinstance(node.this, exp.Literal | exp.Var)
         case exp.Binary():
             sides = (node.left, node.right)
         case _:
