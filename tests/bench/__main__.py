@@ -97,16 +97,23 @@ def _state_chaos(directory: Path, count: int, seed: int | None = None) -> Iterat
 
 
 def _verdicts(
-    directory: Path, pairs: int, given: argparse.Namespace | None = None
+    directory: Path, pairs: int, given: argparse.Namespace | None = None, *, by_rows: bool = False
 ) -> Iterator[Figure | NotMeasured]:
     from tests.verdicts.figures import Order, verdicts
+    from tests.verdicts.second_opinion import verdicts_by_rows
 
-    chosen = given or argparse.Namespace(seed=None, only="", failing=None, keep=None)
+    chosen = given or argparse.Namespace(seed=None, only="", failing=None, keep=None, minutes=600)
     seed = random.randrange(1_000_000) if chosen.seed is None else chosen.seed
     families = [name.strip() for name in chosen.only.split(",") if name.strip()]
-    yield from verdicts(
-        directory, Order(pairs=pairs, seed=seed, families=families, failing=chosen.failing, kept=chosen.keep)
+    order = Order(
+        pairs=pairs,
+        seed=seed,
+        families=families,
+        failing=chosen.failing,
+        kept=chosen.keep,
+        minutes=chosen.minutes,
     )
+    yield from verdicts_by_rows(directory, order) if by_rows else verdicts(directory, order)
 
 
 def _mutations(
@@ -154,6 +161,7 @@ MEASUREMENTS: dict[str, tuple[Measurement, int]] = {
     "state-chaos": (_state_chaos, 200),
     "team": (_team, 10_000),
     "verdicts": (_verdicts, 300),
+    "verdicts-by-rows": (partial(_verdicts, by_rows=True), 300),
     "mutations": (_mutations, 200),
     "entrances": (_entrances, 1_000_000),
 }
@@ -201,6 +209,12 @@ def main() -> int:
         "--seed", type=int, help="of chaos, state-chaos, verdicts, mutations and entrances: repeats one"
     )
     parser.add_argument("--pairs", type=int, default=300, help="of verdicts: how many")
+    parser.add_argument(
+        "--minutes",
+        type=float,
+        default=600,
+        help="of verdicts-by-rows: after how many no more pairs are made",
+    )
     parser.add_argument("--count", type=int, default=200, help="of mutations: how many of each kind")
     parser.add_argument(
         "--inputs", type=int, default=1_000_000, help="of entrances: how many of all of them together"
@@ -236,6 +250,7 @@ def main() -> int:
         "chaos": (partial(_chaos, seed=given.seed, suite=given.suite), given.kills),
         "state-chaos": (partial(_state_chaos, seed=given.seed), 200),
         "verdicts": (partial(_verdicts, given=given), given.pairs),
+        "verdicts-by-rows": (partial(_verdicts, given=given, by_rows=True), given.pairs),
         "mutations": (partial(_mutations, seed=given.seed, only=given.only), given.count),
         "entrances": (partial(_entrances, seed=given.seed, only=given.only), given.inputs),
     }

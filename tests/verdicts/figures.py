@@ -25,7 +25,7 @@ _ENOUGH = 0.05
 class Order:
     """What is asked for. ``families``: those of the queries, all where none is named. ``failing``: a file
     that takes the pairs on which product and Spark disagree. ``kept``: a folder that takes every pair, in a
-    file for each family.
+    file for each family. ``minutes``: after how many no more pairs are made, where the bench looks at it.
     """
 
     pairs: int
@@ -33,6 +33,7 @@ class Order:
     families: Collection[str] = ()
     failing: Path | None = None
     kept: Path | None = None
+    minutes: float = 600
 
 
 def verdicts(directory: Path, order: Order) -> Iterator[Figure]:

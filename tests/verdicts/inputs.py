@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-STREAMS: Final = ("ev", "more")
-WATERMARKED: Final = {"ev": "ts", "more": "ts"}
+STREAMS: Final = ("ev", "more", "late", "dbl")
+WATERMARKED: Final = {"ev": "ts", "more": "ts", "dbl": "ts"}
 COLUMNS: Final[Mapping[str, Mapping[str, str]]] = {
     "ev": {
         "id": "long",
@@ -27,6 +27,13 @@ COLUMNS: Final[Mapping[str, Mapping[str, str]]] = {
     "lookup": {"k": "string", "factor": "long", "name": "string"},
     "dim": {"k": "string", "k2": "string", "rank": "long", "name": "string"},
 }
+SAME_PLACE: Final[Mapping[str, str]] = {"late": "ev", "dbl": "ev"}
+"""Streams that read the folder of another one: without its watermark, and with another type."""
+OTHERS: Final[Mapping[str, Mapping[str, str]]] = {
+    "late": {"id": "long", "k": "string", "k2": "string", "v": "long", "v2": "long", "ts": "timestamptz"},
+    "dbl": {"id": "long", "k": "string", "k2": "string", "v": "double", "v2": "long", "ts": "timestamptz"},
+}
+INPUTS: Final[Mapping[str, Mapping[str, str]]] = {**COLUMNS, **OTHERS}
 GAINS: Final[Mapping[str, str]] = {
     "amount": "long",
     "fee": "long",
@@ -58,14 +65,17 @@ _SPARK: Final = {
 
 def gains(name: str) -> dict[str, str]:
     """What an input may gain: what it does not have."""
-    return {column: kind for column, kind in GAINS.items() if column not in COLUMNS[name]}
+    return {column: kind for column, kind in GAINS.items() if column not in INPUTS[name]}
+
+
+def place(name: str) -> str:
+    """The folder of an input."""
+    return SAME_PLACE.get(name, name)
 
 
 def ddl(name: str) -> str:
     """All columns of an input's data as Spark spells them."""
-    return ", ".join(
-        f"`{column}` {_spark(kind)}" for column, kind in {**COLUMNS[name], **gains(name)}.items()
-    )
+    return ", ".join(f"`{column}` {_spark(kind)}" for column, kind in {**INPUTS[name], **gains(name)}.items())
 
 
 def _spark(kind: str) -> str:

@@ -98,7 +98,7 @@ class Judge:
             return ()
         try:
             frame = by_name(self._streams.frame(numbered(version), watermarks=pair.watermarked))
-            return tuple(_operators(self._streams.session, frame, pair.output))
+            return tuple(operators_of(self._streams.session, frame, pair.output))
         except refusals() as failure:
             raise NotAQuery(str(failure).splitlines()[0]) from failure
 
@@ -130,6 +130,11 @@ def _text(version: Version) -> str:
     return " ".join(version.steps.values()) + (" dropped" if version.dedups else "")
 
 
+def is_drawn(version: Version) -> bool:
+    """Whether it draws numbers. A stream draws others in each batch, whatever seed it is given."""
+    return any(_DRAWN.search(sql) for sql in version.steps.values())
+
+
 def numbered(version: Version) -> Version:
     """Each call that draws a number gets a seed by its place: what is drawn is then the same in both
     versions, and never twice.
@@ -150,7 +155,7 @@ def _same_plan(old: Any, new: Any) -> bool:
     )
 
 
-def _operators(session: Any, frame: Any, output: str) -> Iterator[tuple[str, ...]]:
+def operators_of(session: Any, frame: Any, output: str) -> Iterator[tuple[str, ...]]:
     """Operators with state of the physical plan, with the names and types that they keep."""
     plan = _incremental(session, frame, output).executedPlan()
     waiting = [plan]

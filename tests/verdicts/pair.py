@@ -14,6 +14,8 @@ class Judgement(StrEnum):
     """Spark's optimized plans give the same result, with the same names, and the same state."""
     DIFFERENT = "different"
     """Names differ, or rows over the same input do."""
+    AGREE = "agree"
+    """Equal rows over all frames, to a judge that looks at no plan."""
     UNPROVEN = "unproven"
     """Equal rows over all frames that were tried, and plans that are not the same. Counts for nothing."""
 
@@ -38,20 +40,30 @@ class Stop(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Version:
-    """``steps``: name -> SQL in order; the last one is written. ``dedups``: step -> keys. ``gained``: input
-    -> columns beyond the usual.
+    """``steps``: name -> SQL in order; the last one is written, if ``taken`` names none. ``dedups``: step ->
+    keys. ``gained``: input -> columns beyond the usual.
 
     ``within``: steps whose keys are remembered up to the watermark; others remember theirs for ever.
+    ``marks``: step -> delay of its watermark, on the column ``ts``. ``conf``: settings of the job. ``bound``:
+    name of an input -> the input that is read under this name.
     """
 
     steps: Mapping[str, str]
     dedups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     gained: Mapping[str, Columns] = field(default_factory=dict)
     within: tuple[str, ...] = ()
+    marks: Mapping[str, str] = field(default_factory=dict)
+    conf: Mapping[str, str] = field(default_factory=dict)
+    bound: Mapping[str, str] = field(default_factory=dict)
+    taken: str = ""
 
     @property
     def source(self) -> str:
-        return list(self.steps)[-1]
+        return self.taken or list(self.steps)[-1]
+
+    def input(self, name: str) -> str:
+        """The input that is read under a name."""
+        return self.bound.get(name, name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +96,8 @@ class Judged:
     calls them.
 
     ``why``: what differs, or what is not proven. ``rows``: how many the new version writes of the second
-    batch, where it was tried.
+    batch, where it was tried. ``back``: what the old version makes of a third batch, after the new one wrote
+    the second.
     """
 
     pair: Pair
@@ -94,6 +107,7 @@ class Judged:
     stop: Stop = Stop.UNTRIED
     rows: int = 0
     why: str = ""
+    back: Stop = Stop.UNTRIED
 
 
 def written(items: Iterable[Judged]) -> str:
@@ -144,6 +158,7 @@ def _encoded(item: Judged) -> dict[str, object]:
     found["old"], found["new"] = _version(pair.old, {}), _version(pair.new, pair.old.steps)
     found |= {"spark": item.judgement.value, "columns": dict(item.columns)}
     rest = {"operators": list(item.operators), "stop": item.stop.value, "rows": item.rows, "why": item.why}
+    rest["back"] = item.back.value
     return found | {name: value for name, value in rest.items() if value}
 
 
@@ -158,7 +173,13 @@ def _version(version: Version, before: Mapping[str, str]) -> dict[str, object]:
         found["within"] = list(version.within)
     if version.gained:
         found["gained"] = {name: dict(columns) for name, columns in version.gained.items()}
-    return found
+    rest = {
+        "marks": dict(version.marks),
+        "conf": dict(version.conf),
+        "bound": dict(version.bound),
+        "taken": version.taken,
+    }
+    return found | {name: value for name, value in rest.items() if value}
 
 
 def _decoded(data: dict[str, object]) -> Judged:
@@ -168,7 +189,11 @@ def _decoded(data: dict[str, object]) -> Judged:
         dedups = {step: tuple(keys) for step, keys in found.get("dedups", {}).items()}
         steps = {name: before[name] if sql is None else sql for name, sql in found["steps"].items()}
         return Version(
-            steps=steps, dedups=dedups, gained=found.get("gained", {}), within=tuple(found.get("within", ()))
+            steps=steps,
+            dedups=dedups,
+            gained=found.get("gained", {}),
+            within=tuple(found.get("within", ())),
+            **{name: found[name] for name in ("marks", "conf", "bound", "taken") if name in found},
         )
 
     old = version("old", {})
@@ -191,4 +216,5 @@ def _decoded(data: dict[str, object]) -> Judged:
         stop=Stop(str(data.get("stop", ""))),
         rows=int(str(data.get("rows", 0))),
         why=str(data.get("why", "")),
+        back=Stop(str(data.get("back", ""))),
     )

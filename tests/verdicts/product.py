@@ -6,18 +6,22 @@ import copy
 import functools
 import re
 import tempfile
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
 from flareiac.kernel.data import Attributes, Reference
-from flareiac_spark.change.changes import Mixed, Noted, Refused, Restarted, Reworded
+from flareiac_spark.change.changes import JobChange, Mixed, Noted, Refused, Restarted, Reworded
 from flareiac_spark.change.diff import changes
+from flareiac_spark.change.proofs import pair_digest
+from flareiac_spark.change.query_text import same_texts
+from flareiac_spark.control import Proof, StoredProof
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.observation.job import JobFacts
 from flareiac_spark.sql.relations import columns_read
 from tests.spark.declared import LAKE, loaded, running
-from tests.verdicts.inputs import COLUMNS, STREAMS, WATERMARKED
+from tests.verdicts.inputs import INPUTS, STREAMS, WATERMARKED, place
 from tests.verdicts.pair import Judged, Pair, Version
 
 _JOB: Final = """
@@ -40,11 +44,11 @@ class Verdict(StrEnum):
     BLOCKED = "blocked"
 
 
-def verdict(judged: Judged) -> Verdict:
-    """Of a job that has committed batches, with the state that Spark keeps for the old version."""
-    pair = judged.pair
-    old, new = (_attributes(version, judged) for version in (pair.old, pair.new))
-    found = changes(JobDefinition.of(old), JobDefinition.of(new), _facts(pair.output, judged.operators))
+def verdict(judged: Judged, proof: Proof | None = None) -> Verdict:
+    """Of a job that has committed batches, with the state that Spark keeps for the old version. ``proof``: what
+    Spark's plans say, if they were asked.
+    """
+    found = _changes(judged, proof)
     if any(isinstance(change, Mixed | Refused) for change in found):
         return Verdict.BLOCKED
     restarts = [change for change in found if isinstance(change, Restarted)]
@@ -54,16 +58,42 @@ def verdict(judged: Judged) -> Verdict:
     return Verdict.NONE if same else Verdict.RESTART
 
 
-def told(judged: Judged) -> tuple[str, ...]:
+def told(judged: Judged, proof: Proof | None = None) -> tuple[str, ...]:
     """The changes in words, for a person who looks for the reason of a verdict."""
-    pair = judged.pair
-    old, new = (_attributes(version, judged) for version in (pair.old, pair.new))
-    return tuple(
-        f"{type(change).__name__}: {change.text}"
-        for change in changes(
-            JobDefinition.of(old), JobDefinition.of(new), _facts(pair.output, judged.operators)
+    return tuple(f"{type(change).__name__}: {change.text}" for change in _changes(judged, proof))
+
+
+def is_one_text(judged: Judged) -> bool:
+    """True where both versions are one text, token by token, so that the product asks for no proof."""
+    return same_texts(*definitions(judged))
+
+
+def back(judged: Judged) -> Judged:
+    """The way back from the new version to the old one."""
+    return replace(judged, pair=replace(judged.pair, old=judged.pair.new, new=judged.pair.old))
+
+
+def _changes(judged: Judged, proof: Proof | None) -> tuple[JobChange, ...]:
+    old, new = definitions(judged)
+    facts = _facts(judged.pair.output, judged.operators)
+    if proof is not None:
+        stored = StoredProof(
+            pair=pair_digest(old, new),
+            at=0,
+            verdict=proof.verdict,
+            spark=proof.spark,
+            parts=proof.parts,
+            reason=proof.reason,
         )
-    )
+        facts = replace(facts, proofs=(stored,))
+    return changes(old, new, facts)
+
+
+def definitions(judged: Judged) -> tuple[JobDefinition, JobDefinition]:
+    """Both versions as the product records them, old and new."""
+    pair = judged.pair
+    old, new = (JobDefinition.of(_attributes(version, judged)) for version in (pair.old, pair.new))
+    return old, new
 
 
 def _facts(output: str, operators: tuple[str, ...]) -> JobFacts:
@@ -77,10 +107,11 @@ def _attributes(version: Version, judged: Judged) -> Attributes:
     output = judged.pair.output
     found = copy.deepcopy(_template())
     texts = list(version.steps.values())
-    read = [name for name in COLUMNS if any(re.search(rf"\b{name}\b", sql, re.IGNORECASE) for sql in texts)]
+    read = [name for name in INPUTS if any(re.search(rf"\b{name}\b", sql, re.IGNORECASE) for sql in texts)]
     found["inputs"] = {name: _input(name, version, judged.pair) for name in read}
     found["steps"] = {name: _step(version, name) for name in version.steps}
     found["step_order"] = list(version.steps)
+    found["conf"] = {**found["conf"], **version.conf}
     found["mode"] = "batch" if output == "batch" else "stream"
     found["outputs"]["out"] |= {
         "from": version.source,
@@ -91,25 +122,27 @@ def _attributes(version: Version, judged: Judged) -> Attributes:
 
 
 def _input(name: str, version: Version, pair: Pair) -> Attributes:
-    known = {**COLUMNS[name], **version.gained.get(name, {})}
+    is_read = version.input(name)
+    known = {**INPUTS[is_read], **version.gained.get(name, {})}
     read = columns_read(list(version.steps.values()), name, list(known))
     templates = _template()["inputs"]
-    if name not in STREAMS or pair.output == "batch":
+    if is_read not in STREAMS or pair.output == "batch":
         return {
             **templates["regions"],
-            "table": Reference(f"table.{name}"),
+            "table": Reference(f"table.{is_read}"),
             "columns": {column: kind for column, kind in known.items() if column in read},
         }
-    mark = {"column": WATERMARKED[name], "delay_ms": 600_000} if pair.watermarked else None
+    marked = pair.watermarked and is_read in WATERMARKED
+    mark = {"column": WATERMARKED[is_read], "delay_ms": 600_000} if marked else None
     kept = {
         column: kind
         for column, kind in known.items()
         if column in read or (mark and column == mark["column"])
     }
-    source = {**templates["orders"]["source"], "path": f"landing/{name}"}
+    source = {**templates["orders"]["source"], "path": f"landing/{place(is_read)}"}
     return {
         **templates["orders"],
-        "stream": Reference(f"stream.{name}"),
+        "stream": Reference(f"stream.{is_read}"),
         "source": source,
         "columns": kept,
         "watermark": mark,
@@ -119,7 +152,13 @@ def _input(name: str, version: Version, pair: Pair) -> Attributes:
 def _step(version: Version, name: str) -> Attributes:
     keys = version.dedups.get(name)
     dedup = None if keys is None else {"keys": list(keys), "within_watermark": name in version.within}
-    return {**_template()["steps"]["s"], "sql": version.steps[name], "dedup": dedup}
+    mark = {"column": "ts", "delay_ms": _milliseconds(version.marks[name])} if name in version.marks else None
+    return {**_template()["steps"]["s"], "sql": version.steps[name], "dedup": dedup, "watermark": mark}
+
+
+def _milliseconds(delay: str) -> int:
+    """Of a number of minutes."""
+    return int(delay.removesuffix(" minutes")) * 60_000
 
 
 @functools.cache

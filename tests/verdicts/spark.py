@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from tests.verdicts.inputs import COLUMNS, STREAMS, WATERMARKED, ddl
+from tests.verdicts.inputs import INPUTS, STREAMS, WATERMARKED, ddl, place
 from tests.verdicts.pair import Version
 
 _CONF: Final = {
@@ -28,6 +28,8 @@ _CONF: Final = {
     "spark.sql.streaming.stopActiveRunOnRestart": "false",
     "spark.sql.streaming.metricsEnabled": "false",
     "spark.sql.autoBroadcastJoinThreshold": "-1",
+    "spark.sql.streaming.checkpointFileManagerClass": "org.apache.spark.sql.execution.streaming.checkpointing."
+    "FileSystemBasedCheckpointFileManager",
 }
 """A few rows need no compiler, no second partition and no broadcast."""
 
@@ -54,6 +56,7 @@ def application(scratch: Path) -> Iterator[Any]:
         else:
             os.environ[name] = old
     session.sparkContext.setLogLevel("OFF")
+    _with_quiet_files(session)
     # SQL that Spark refuses is nothing unusual here
     logging.getLogger("SQLQueryContextLogger").disabled = True
     gateway: Any = SparkContext._gateway
@@ -67,39 +70,66 @@ def application(scratch: Path) -> Iterator[Any]:
         SparkContext._gateway = SparkContext._jvm = None
 
 
+def _with_quiet_files(session: Any) -> None:
+    """Has local files read and written without a process for each."""
+    jvm = session._jvm
+    compiler = jvm.org.codehaus.janino.SimpleCompiler()
+    compiler.setParentClassLoader(jvm.java.lang.Thread.currentThread().getContextClassLoader())
+    compiler.cook((Path(__file__).parent / "QuietFiles.java").read_text(encoding="utf-8"))
+    hadoop = session.sparkContext._jsc.hadoopConfiguration()
+    hadoop.setClassLoader(compiler.getClassLoader())
+    hadoop.set("fs.file.impl", "QuietFiles")
+    jvm.org.apache.hadoop.fs.FileSystem.closeAll()
+
+
 class Views:
     """The inputs of a folder as one session sees them: as tables, or the streams as streams."""
 
     def __init__(self, root: Any, folder: Path, *, streaming: bool = False, local: bool = False) -> None:
         self.session = root.newSession()
         self._activate()
-        self._frames = {
-            name: self._opened(folder / name, name, streaming=streaming, local=local) for name in COLUMNS
-        }
-        self._gained: dict[str, tuple[str, ...]] = {}
-        self._watermarked = False
-        self._streaming = streaming
-        for name in COLUMNS:
-            self._define(name, ())
+        self._folder, self._streaming, self._local = folder, streaming, local
+        self._frames = {(name, name): self._opened(name) for name in INPUTS}
+        self._defined: dict[str, tuple[str, tuple[str, ...], bool]] = {}
+        self._conf: dict[str, str] = {}
+        self._usual: dict[str, str | None] = {}
 
     def frame(self, version: Version, *, watermarks: bool = False) -> Any:
         """What a version writes. Raises what Spark says of its SQL."""
         self._activate()
-        for name in COLUMNS:
-            gained = tuple(version.gained.get(name, ()))
-            if self._gained.get(name, ()) != gained or self._watermarked != watermarks:
-                self._define(name, gained, watermarks=watermarks)
-        self._watermarked = watermarks
-        found: Any = None
+        for name in INPUTS:
+            self._define(name, version.input(name), tuple(version.gained.get(name, ())), watermarks)
+        self._set(version.conf)
         for name, sql in version.steps.items():
-            found = self.session.sql(sql)
-            if name in version.dedups:
-                found = self._deduplicated(found, list(version.dedups[name]), within=name in version.within)
-            found.createOrReplaceTempView(name)
+            self._step(version, name, sql)
+        found = self.session.table(version.source)
         for name in version.steps:
-            if name not in COLUMNS:
-                self.session.catalog.dropTempView(name)
+            self.session.catalog.dropTempView(name)
+            self._defined.pop(name, None)
         return found
+
+    def _step(self, version: Version, name: str, sql: str) -> None:
+        frame = self.session.sql(sql)
+        if name in version.marks and self._streaming:
+            frame = frame.withWatermark("ts", version.marks[name])
+        if name in version.dedups:
+            frame = self._deduplicated(frame, list(version.dedups[name]), within=name in version.within)
+        frame.createOrReplaceTempView(name)
+
+    def _set(self, conf: Mapping[str, str]) -> None:
+        """Settings for what is analyzed and run until the next frame. Raises what Spark says of one."""
+        for name in self._conf:
+            usual = self._usual[name]
+            if usual is None:
+                self.session.conf.unset(name)
+            else:
+                self.session.conf.set(name, usual)
+        self._conf = {}
+        for name, value in conf.items():
+            usual = self.session.conf.get(name, None)
+            self._usual.setdefault(name, None if usual == "<undefined>" else usual)
+            self.session.conf.set(name, value)
+            self._conf[name] = value
 
     def _deduplicated(self, frame: Any, keys: list[str], *, within: bool) -> Any:
         """Rows that are all there have no watermark, and Spark no such operator for them."""
@@ -114,8 +144,9 @@ class Views:
             self.session._jsparkSession
         )
 
-    def _opened(self, folder: Path, name: str, *, streaming: bool, local: bool) -> Any:
-        if streaming and name in STREAMS:
+    def _opened(self, name: str) -> Any:
+        folder = self._folder / place(name)
+        if self._streaming and name in STREAMS:
             return (
                 self.session.readStream.format("json")
                 .schema(ddl(name))
@@ -123,7 +154,7 @@ class Views:
                 .load(str(folder))
             )
         found = self.session.read.schema(ddl(name)).json(str(folder))
-        if not local:
+        if not self._local:
             return found
         from pyspark.sql import DataFrame
 
@@ -132,12 +163,18 @@ class Views:
             self.session._jsparkSession.createDataFrame(java.collectAsList(), java.schema()), self.session
         )
 
-    def _define(self, name: str, gained: tuple[str, ...], *, watermarks: bool = False) -> None:
-        frame = self._frames[name].select(*COLUMNS[name], *gained)
-        if watermarks and name in WATERMARKED and self._streaming:
-            frame = frame.withWatermark(WATERMARKED[name], "10 minutes")
+    def _define(self, name: str, read: str, gained: tuple[str, ...], watermarks: bool) -> None:
+        wanted = (read, gained, watermarks)
+        if self._defined.get(name) == wanted:
+            return
+        # Each input is a source of its own, also where two of them read one place
+        if (name, read) not in self._frames:
+            self._frames[name, read] = self._opened(read)
+        frame = self._frames[name, read].select(*INPUTS[read], *gained)
+        if watermarks and read in WATERMARKED and self._streaming:
+            frame = frame.withWatermark(WATERMARKED[read], "10 minutes")
         frame.createOrReplaceTempView(name)
-        self._gained[name] = gained
+        self._defined[name] = wanted
 
 
 def by_name(frame: Any) -> Any:

@@ -1,5 +1,5 @@
 """What does the new query make of the state that the old one left? Runs both over two batches of files, with
-a stop between them.
+a stop between them; and what does the old one make of a third batch, where it comes back after the new one?
 """
 
 import itertools
@@ -20,6 +20,7 @@ from tests.verdicts.spark import Views, by_name, refusals
 _SEED: Final = 7
 _SECONDS: Final = 120
 _MODES: Final = {"complete": "complete", "merge": "update", "append": "append"}
+_BATCHES: Final = 3
 _AT_ONCE: Final = 24
 """Pairs that run side by side. Most of the time of a short query is waiting."""
 
@@ -105,8 +106,10 @@ class Stopped:
         self._checkpoints = scratch / "stop-checkpoints"
         self._folder = scratch / "stop-input"
         inputs.land(self._folder, inputs.frame(_SEED))
-        later = inputs.frame(_SEED, 1)
-        self._second = {name: later[name] for name in inputs.STREAMS}
+        self._later = [
+            {name: rows for name, rows in inputs.frame(_SEED, part).items() if name in inputs.STREAMS}
+            for part in (1, 2)
+        ]
         self._views = Views(root, self._folder, streaming=True)
 
     def tried(self, judged: Iterable[Judged]) -> Iterator[Judged]:
@@ -119,13 +122,16 @@ class Stopped:
         shutil.rmtree(self._checkpoints, ignore_errors=True)
         try:
             pairs = self._begun(judged)
-            inputs.land(self._folder, self._second, 1)
+            inputs.land(self._folder, self._later[0], 1)
             self._ended(pairs)
+            found = [_found(pair) for pair in pairs]
+            inputs.land(self._folder, self._later[1], 2)
+            self._returned(pairs, found)
         finally:
-            for name in inputs.STREAMS:
-                (self._folder / name / "0001.json").unlink(missing_ok=True)
+            for path in self._folder.glob("*/000[12].json"):
+                path.unlink()
             shutil.rmtree(self._checkpoints, ignore_errors=True)
-        return [_found(pair) for pair in pairs]
+        return [_come_back(pair, item) for pair, item in zip(pairs, found, strict=True)]
 
     def _begun(self, judged: Sequence[Judged]) -> list[_Pair]:
         """After the first batch. Pairs with the same old version share its course."""
@@ -166,6 +172,21 @@ class Stopped:
         for course in going:
             course.wait()
 
+    def _returned(self, pairs: Sequence[_Pair], found: Sequence[Judged]) -> None:
+        """After the third batch: the old version again, where the new one could go on from its state."""
+        going: list[_Course] = []
+        for pair, item in zip(pairs, found, strict=True):
+            assert pair.mixed is not None, "the first batch is over"
+            if item.stop not in (Stop.SAME, Stop.TABLE_MIXED) or pair.mixed.failed or pair.before.failed:
+                continue
+            pair.mixed.start(self._views, item.pair.old)
+            going.append(pair.mixed)
+            if not any(pair.before is each for each in going):
+                pair.before.start(self._views, item.pair.old)
+                going.append(pair.before)
+        for course in going:
+            course.wait()
+
     def _course(self, name: str, item: Judged, version: Version) -> _Course:
         found = _Course(
             checkpoint=self._checkpoints / name, output=item.pair.output, watermarked=item.pair.watermarked
@@ -193,6 +214,18 @@ def _found(pair: _Pair) -> Judged:
             why=item.why if item.judgement is Judgement.DIFFERENT else "rows across a stop",
         )
     return replace(item, stop=_stop(mixed, after), rows=after.rows(1).total())
+
+
+def _come_back(pair: _Pair, item: Judged) -> Judged:
+    """The same with what the old version makes of the third batch, on the state that the new one left."""
+    before, mixed = pair.before, pair.mixed
+    assert mixed is not None, "the first batch is over"
+    if len(mixed.written) < _BATCHES or before.failed:
+        return item
+    if mixed.failed:
+        return replace(item, back=Stop.REFUSED)
+    same = len(before.written) == _BATCHES and mixed.rows(2) == before.rows(2)
+    return replace(item, back=Stop.SAME if same else Stop.STATE_MIXED)
 
 
 def _stop(mixed: _Course, after: _Course) -> Stop:
