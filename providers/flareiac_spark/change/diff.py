@@ -128,6 +128,7 @@ class _Comparison:
         )
         if self._differs("engine") or before.get("runtime_location") != after.get("runtime_location"):
             yield Restarted(path=("engine",), text="the engine", why="it moves to another application")
+            yield from self._packages()
             yield from self._values_under_the_engine()
             return
         for name in {**before, **after}:
@@ -138,8 +139,7 @@ class _Comparison:
             if name == "conf" and (meant := list(self._values_under_the_engine())):
                 yield from meant
             elif name == "packages" and self._stateful:
-                undo = "write the old packages again"
-                yield self._unknown(path, "the engine's packages", before.get(name), value, undo)
+                yield from self._packages()
             elif name == "catalogs":
                 yield Restarted(
                     path=path,
@@ -151,6 +151,15 @@ class _Comparison:
             else:
                 why = "only a new JVM takes it: the application restarts with all its jobs"
                 yield Restarted(path=path, text=f"the engine's {name}", why=why)
+
+    def _packages(self) -> Iterator[JobChange]:
+        """They may hold functions that make values."""
+        before, after = (
+            list(side.application.packages) if side.application else [] for side in (self._old, self._new)
+        )
+        if self._stateful and before != after:
+            path, undo = ("application", "packages"), "write the old packages again"
+            yield self._unknown(path, "the engine's packages", before, after, undo)
 
     def _values_under_the_engine(self) -> Iterator[JobChange]:
         """What a job does not set for itself its engine may."""

@@ -175,6 +175,17 @@ def test_packages_of_an_engine_may_hold_what_makes_values(stateful: Mapping[str,
     assert [type(change) for change in judged(stateful, {**stateful, "application": application})] == [Mixed]
 
 
+def test_packages_of_another_engine_may_hold_what_makes_values(stateful: Mapping[str, Any]) -> None:
+    """Also where the job moves to an engine that has them."""
+    moved = {**stateful, "engine": Reference("engine.other")}
+    assert [type(change) for change in judged(stateful, moved)] == [Restarted]
+    for runtime in ({}, {"runtime_location": "elsewhere"}):
+        application = {**stateful["application"], "packages": ["org.example:functions:2"], **runtime}
+        after = {**moved, "application": application}
+        assert [type(change) for change in judged(stateful, after)] == [Restarted, Mixed]
+        assert [type(change) for change in judged(after, stateful)] == [Restarted, Mixed]
+
+
 def test_without_state_a_setting_restarts(tmp_path: Path) -> None:
     before = loaded(LAKE + STATELESS, tmp_path)
     conf = 'checkpoint = checkpoint.x\n  conf = { "spark.sql.mapKeyDedupPolicy" = "LAST_WIN" }'
