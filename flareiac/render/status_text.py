@@ -87,7 +87,7 @@ def _late_rows(address: str, row: RunStatus) -> Iterator[str]:
         yield from (
             "",
             f"{address}: late rows",
-            f"  {row.late_rows:,} dropped: the watermark had passed them",
+            f"  {row.late_rows:,} dropped, counted where state is kept: the watermark had passed them",
         )
 
 

@@ -312,7 +312,8 @@ SCHEMA: Final = Block(
             "committed batch. Each is measured from the start of the query. max_bad_records: most records "
             "that could not be read, of all inputs, as in flareiac status from the start of the query on. "
             "max_late_rows: most rows that were dropped because the watermark had passed them, since the "
-            "first start on the checkpoint. A limit that is left out is not checked.",
+            "first start on the checkpoint; Spark counts rows that an aggregation has combined as one. "
+            "A limit that is left out is not checked.",
             effect="state only",
         ),
         "foreach_batch": Attribute(

@@ -71,7 +71,7 @@ def watermark_ahead(on_disk_ms: int | None, queries: Sequence[QueryStatus], *, n
     ahead = at - now * 1000
     if ahead <= (_AHEAD_WITH_LATE_ROWS_MS if late else _AHEAD_MS):
         return ()
-    dropped = f" (since its first start {_rows(late)})" if late else ""
+    dropped = f" (since its first start {_rows(late)}, as Spark counts them)" if late else ""
     time, days = utc_text(at, timespec="seconds"), f"{int(ahead // _DAY_MS):,} days"
     text = (
         f"{_WATERMARK}it is {time}, {days} in the future, so that every row before it is late and is dropped"
@@ -143,8 +143,8 @@ def _of_records(limits: Health, found: Mapping[str, int | None]) -> Iterator[str
 def _of_late_rows(limits: Health, late: int) -> Iterator[str]:
     if limits.max_late_rows is not None and late > limits.max_late_rows:
         yield (
-            f"late: {_rows(late)} came after the watermark had passed them and were dropped, allowed are "
-            f"{limits.max_late_rows:,}"
+            f"late: {_rows(late)}, as Spark counts them, came after the watermark had passed them and "
+            f"were dropped, allowed are {limits.max_late_rows:,}"
         )
 
 
