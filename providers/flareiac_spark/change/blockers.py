@@ -402,9 +402,17 @@ def unknown_state_token(address: str, desired: JobDefinition, held: dict[str, Ou
 
 
 def unrecorded(
-    request: PlanRequest, desired: JobDefinition, recorded: JobDefinition, facts: JobFacts
+    request: PlanRequest,
+    desired: JobDefinition,
+    recorded: JobDefinition,
+    facts: JobFacts,
+    others: Sequence[JobChange],
+    *,
+    proven: bool,
 ) -> Blocker | None:
-    """State that a definition made which an apply could not record: the recorded one says nothing of it."""
+    """State that a definition made which an apply could not record: the recorded one says nothing of it.
+    ``others``: the changes from what is set to run; ``proven``: Spark proves that it goes on with that state.
+    """
     was = recorded_identity(request.recorded).digest
     if (
         facts.digest in (None, was)
@@ -412,14 +420,15 @@ def unrecorded(
         or not any(holds_state(recorded, item) for item in facts.checkpoints.values())
     ):
         return None
-    try:
-        wanted = query_digest(
-            spec_of(request.address, desired.attributes, request.references, request.project, analysis=True)
-        )
-    except Failure:
+    wanted = _query_of(request, desired)
+    if wanted is None:
         return None  # tables are missing, which is reported in its own place
-    word = token(request.address, [facts.query, wanted])
-    if facts.query == wanted or desired.accept_result_change == word:
+    # After such a change the same records give other values
+    read = [item for item in others if isinstance(item, Mixed) and item.path[0] == "inputs"]
+    reads = [[list(item.path), item.before, item.after] for item in read]
+    word = token(request.address, [facts.query, wanted, *reads])
+    same = proven or facts.query in (wanted, _query_of(request, recorded))
+    if (same and not reads) or desired.accept_result_change == word:
         return None
     return blocker(
         codes.UNRECORDED_DEFINITION_RAN,
@@ -433,6 +442,15 @@ def unrecorded(
             *new_generation(request, desired, recorded, facts)[:1],
         ),
     )
+
+
+def _query_of(request: PlanRequest, job: JobDefinition) -> str | None:
+    """See ``query_digest``. None where what it refers to is missing."""
+    try:
+        spec = spec_of(request.address, job.attributes, request.references, request.project, analysis=True)
+    except (Failure, KeyError):
+        return None
+    return query_digest(spec)
 
 
 def cut_off(

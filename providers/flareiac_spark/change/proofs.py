@@ -81,19 +81,33 @@ def known_proof(recorded: JobDefinition, desired: JobDefinition, facts: JobFacts
 
 def is_provable(
     found: Sequence[JobChange],
-    recorded: JobDefinition,
+    before: JobDefinition,
     desired: JobDefinition,
     facts: JobFacts,
     blockers: int,
+    *,
+    unrecorded: bool,
 ) -> bool:
     """True where nothing but the comparison of texts blocks a plan, of which Spark was not asked yet.
-    ``blockers``: their number.
+    ``blockers``: their number. ``unrecorded``: one is that ``before`` was set to run and not recorded.
     """
     blocking = [change for change in found if isinstance(change, Mixed | Refused)]
     mixed = any(isinstance(change, Mixed) for change in blocking)
     others = blockers - sum(isinstance(change, Refused) for change in blocking) - mixed
     of_texts = all(change.path == ("steps",) or change.path[-1] == "sql" for change in blocking)
-    return bool(blocking) and of_texts and others == 0 and known_proof(recorded, desired, facts) is None
+    asks = not blocking and others == 1 if unrecorded else bool(blocking) and of_texts and others == 0
+    return asks and known_proof(before, desired, facts) is None
+
+
+def is_proven_to_go_on(
+    others: Sequence[JobChange], before: JobDefinition, desired: JobDefinition, facts: JobFacts
+) -> bool:
+    """True where Spark is known to prove that a query goes on with the state of the one before. ``others``:
+    the changes between both, as they are judged with that proof.
+    """
+    proof = known_proof(before, desired, facts)
+    refused = any(isinstance(change, Mixed | Refused) for change in others)
+    return proof is not None and proof.verdict in ("equal", "state") and not refused
 
 
 def judged(

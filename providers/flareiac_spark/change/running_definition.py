@@ -5,9 +5,13 @@ another query among what should run than the state has recorded. A declared defi
 query, too.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+from flareiac.sdk.project import Project
 from flareiac.sdk.requests import PlanRequest
+from flareiac_spark.column_types import Column
+from flareiac_spark.control import FilesInput as SpecFiles
 from flareiac_spark.control import Input as SpecInput
 from flareiac_spark.control import JobSpec
 from flareiac_spark.control import Step as SpecStep
@@ -17,6 +21,7 @@ from flareiac_spark.definition.code import code_place
 from flareiac_spark.definition.job_definition import (
     CodeFolder,
     Dedup,
+    FilesInput,
     Input,
     JobDefinition,
     Step,
@@ -25,6 +30,8 @@ from flareiac_spark.definition.job_definition import (
 )
 from flareiac_spark.definition.job_identity import recorded_identity
 from flareiac_spark.observation.job import JobFacts
+from flareiac_spark.places import absolute_place
+from flareiac_spark.sources.resolved import SpecColumn
 from flareiac_spark.stream.stream_definition import Watermark
 
 
@@ -45,7 +52,7 @@ def running_definition(
     kept = {**desired.steps, **recorded.steps}
     found = replace(
         recorded,
-        inputs=_inputs(recorded, desired, spec),
+        inputs=_inputs(request, recorded, desired, spec),
         steps={step.name: _step(step, kept.get(step.name)) for step in spec.steps},
         step_order=tuple(step.name for step in spec.steps),
         code=_code(request, recorded, desired, spec),
@@ -58,16 +65,46 @@ def running_definition(
     return replace(found, step_order=recorded.step_order) if same_order else found
 
 
-def _inputs(recorded: JobDefinition, desired: JobDefinition, spec: JobSpec) -> dict[str, Input]:
-    """Takes how an input is read from what declares it: in a spec there are resolved places alone."""
+def _inputs(
+    request: PlanRequest, recorded: JobDefinition, desired: JobDefinition, spec: JobSpec
+) -> dict[str, Input]:
+    """Takes from what declares an input only what a spec does not hold: the names of blocks."""
     known = {**desired.inputs, **recorded.inputs}
-    return {item.name: _input(item, known[item.name]) for item in spec.inputs if item.name in known}
+    return {
+        item.name: _input(item, known[item.name], request.project)
+        for item in spec.inputs
+        if item.name in known
+    }
 
 
-def _input(item: SpecInput, known: Input) -> Input:
-    if not isinstance(item, SpecStream) or not isinstance(known, StreamInput):
-        return known
-    return replace(known, watermark=_watermark(item.watermark), bad_records=item.bad_records)
+def _input(item: SpecInput, known: Input, project: Project) -> Input:
+    match item, known:
+        case SpecStream(), StreamInput():
+            return replace(
+                known,
+                source=known.source.read_as(item.source, project),
+                columns=known.columns if item.source.table else _columns(item.source.columns),
+                watermark=_watermark(item.watermark),
+                bad_records=item.bad_records,
+            )
+        case SpecFiles(), FilesInput():
+            there = str(absolute_place(known.path, project)) == item.path
+            return replace(
+                known,
+                path=known.path if there else item.path,
+                format=item.format,
+                options=item.options,
+                columns=_columns(item.columns),
+            )
+        case _:
+            return known
+
+
+def _columns(run: Sequence[SpecColumn]) -> dict[str, str]:
+    return {
+        column.name: Column(name=column.name, type=column.type, required=column.required).text
+        for column in run
+    }
 
 
 def _step(step: SpecStep, known: Step | None) -> Step:

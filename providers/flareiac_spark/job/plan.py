@@ -55,6 +55,7 @@ from flareiac_spark.change.proofs import (
     Needed,
     is_accepted_unproven,
     is_provable,
+    is_proven_to_go_on,
     needed_proof,
     pair_digest,
     start_needs,
@@ -372,7 +373,10 @@ def _blockers(
         if starts and looked_at(request):
             there.append(blocking.other_positions(request, desired, facts))
     if not any(isinstance(change, Mixed) for change in found):
-        there.append(blocking.unrecorded(request, desired, recorded, facts))
+        runs = running_definition(request, recorded, desired, facts)
+        others = changes(runs, desired, facts) if runs is not recorded else ()
+        proven = is_proven_to_go_on(others, runs, desired, facts)
+        there.append(blocking.unrecorded(request, desired, recorded, facts, others, proven=proven))
     checked = starts and looked_at(request) and not any(there)
     reads = _unreadable_by_start(request, desired, facts) if checked else []
     carries = not any(blocker.code in _NO_POSITION for blocker in reads)
@@ -536,6 +540,8 @@ def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefiniti
     needed = NO_PROOF if fresh else needed_proof(request.address, before, desired, facts, found)
     if needed == KEEPS_STATE and is_accepted_unproven(request.address, before, desired):
         found, needed = [*found, unproven_change(before, desired)], NO_PROOF
+    if needed == NO_PROOF and not fresh and runs is not recorded and not _blocks(found):
+        needed = start_needs(before, facts) if not same_texts(before, desired) else NO_PROOF
     pair = "" if fresh or same_texts(before, desired) else pair_digest(before, desired)
     healable = running(request, recorded, facts)
     starts = _starts_again(request, recorded, found, healable)
@@ -558,6 +564,10 @@ def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefiniti
     steps = _as_one_stop(steps, _state_steps(request, desired, recorded, facts, standing), facts)
     if not any(step.effect in (Effect.RESTART, Effect.STARTS) for step in steps):
         steps += _heal_steps(desired, healable, facts)
+    unrecorded = any(item.code == codes.UNRECORDED_DEFINITION_RAN.id for item in blockers)
+    provable = bool(pair) and is_provable(
+        found, before, desired, facts, len(blockers), unrecorded=unrecorded and before is not recorded
+    )
     undone = rolled_back(request, recorded, facts)
     drift = (
         *healable,
@@ -570,7 +580,7 @@ def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefiniti
     rewords = any(isinstance(change, Reworded) for change in found)
     runs_on = reworded_definition if rewords else recorded_definition
     planned = (runs_on(recorded, desired) if stays else desired).attributes
-    analyse = rewords or any(isinstance(change, Restarted | Mixed | Refused) for change in found)
+    analyse = rewords or provable or any(isinstance(change, Restarted | Mixed | Refused) for change in found)
     return Proposal(
         action=_action(request, steps, planned, blockers),
         planned=planned,
@@ -597,7 +607,7 @@ def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefiniti
         ),
         unknown=() if blockers else _unknown(request, desired, facts),
         unproven="SQL" if analyse else "",
-        provable=bool(pair) and is_provable(found, recorded, desired, facts, len(blockers)),
+        provable=provable,
         payload=JobPayload(
             analyse=analyse,
             live=stays and all(step.effect in _WHILE_IT_RUNS for step in steps),
@@ -609,6 +619,10 @@ def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefiniti
             start_needs=start_needs(recorded, facts) if needed == IS_EQUAL else NO_PROOF,
         ).data,
     )
+
+
+def _blocks(found: Sequence[JobChange]) -> bool:
+    return any(isinstance(change, Mixed | Refused) for change in found)
 
 
 def _found_of_both(

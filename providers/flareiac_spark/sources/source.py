@@ -4,7 +4,7 @@ a backlog.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from importlib import import_module
 from typing import Annotated, ClassVar, Final, Literal, Protocol, Self, TypeAlias
 
@@ -20,6 +20,7 @@ from flareiac.sdk.references import References, Resolved
 from flareiac.sdk.schema import Block
 from flareiac_spark import codes, sources
 from flareiac_spark.column_types import Column
+from flareiac_spark.places import absolute_place
 from flareiac_spark.settings import Harmless
 from flareiac_spark.sources.avro.latest import SchemaRead
 from flareiac_spark.sources.changes import Meaning
@@ -132,6 +133,18 @@ class Source(ABC):
         self, columns: tuple[SpecColumn, ...], order: Sequence[str] | None, places: Places
     ) -> ResolvedSource:
         """As the driver is given it. ``order``: all columns of the stream, where their order counts."""
+
+    def read_as(self, run: ResolvedSource, project: Project) -> "Source":
+        """This source, read in the way that an application was told to: the attributes that have one name in
+        both, but for those that only a first start looks at.
+        """
+        if run.kind != self.kind:
+            return self
+        names = {each.name for each in fields(run)} - {"kind", *self.first_start}  # type: ignore[arg-type]
+        if self.folder is not None and run.folder == str(absolute_place(self.folder, project)):
+            names.discard("path")  # it is recorded as it is written
+        own = [each.name for each in fields(self) if each.name in names]  # type: ignore[arg-type]
+        return replace(self, **{name: getattr(run, name) for name in own})  # type: ignore[type-var]
 
     @property
     def shown(self) -> str:
