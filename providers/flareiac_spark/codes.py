@@ -140,6 +140,7 @@ CHECKPOINT_OF_OTHER_SOURCES: Final = Code("FIK061", "The checkpoint belongs to a
 CHANGE_NOT_ON_CHECKPOINT: Final = Code("FIK062", "The change is not possible on this checkpoint")
 RESULTS_MIX: Final = Code("FIK063", "The change would mix two meanings in the results")
 NEW_OUTPUT_FOLDER_USED: Final = Code("FIK064", "The folder of a new output holds a used checkpoint")
+CHECKPOINT_OF_ANOTHER_QUERY: Final = Code("FIK094", "Another query has run in the checkpoint")
 STATE_OF_UNKNOWN_DEFINITION: Final = Code("FIK065", "The checkpoint holds state of an unknown definition")
 EMPTIED_TABLE_HAS_WRITER: Final = Code("FIK066", "The table to empty has another writer")
 EMPTIED_TABLE_HAS_READER: Final = Code("FIK067", "The table to empty has a streaming reader")

@@ -505,5 +505,30 @@ def used_folders(
     ]
 
 
+def used_checkpoint(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> list[Blocker]:
+    """A checkpoint in place of another one, in which a query has run: what is recorded of this job says
+    nothing of that query, whatever has become of the recorded definition.
+    """
+    if facts.started or facts.given_generation is not None:
+        return []  # that is refused by itself, or was begun by an apply that was cut short
+    if not facts.used:
+        return []
+    queries = ", ".join(dict.fromkeys(item.query_id for item in facts.used.values()))
+    return [
+        blocker(
+            codes.CHECKPOINT_OF_ANOTHER_QUERY,
+            why=(
+                f"Query {queries} has run in {desired.checkpoint_location}. Started there, the job would go "
+                "on from its offsets and its state, and the definition that is recorded of "
+                f"{request.address} is not the one that made them."
+            ),
+            ways_out=(
+                "use a checkpoint in which nothing has run",
+                "remove the block of the job, apply, and write it again: what left it is compared",
+            ),
+        )
+    ]
+
+
 def _counted(kinds: Sequence[str]) -> str:
     return ", ".join(f"{kinds.count(kind)} of kind {kind}" for kind in dict.fromkeys(kinds)) or "no stream"

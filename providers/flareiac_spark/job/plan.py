@@ -383,6 +383,7 @@ def _blockers(
     return [
         *blocking.of_changes(request, found, desired, recorded, facts, carries=carries),
         *blocking.used_folders(request, desired, recorded, facts),
+        *blocking.used_checkpoint(request, desired, facts),
         *blocking.cut_off(request, desired, recorded, facts),
         *(blocker for blocker in there if blocker),
         *reads,

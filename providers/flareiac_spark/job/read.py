@@ -156,6 +156,7 @@ def _seen(request: ReadRequest, job: JobDefinition, applications: Applications, 
     positions = {name: read_positions(folders[name]) for name in job.query_names if name in folders}
     facts = JobFacts(
         checkpoints={name: of_disk(found) for name, found in on_disk.items() if found is not None},
+        used=_used(request, job, declared, project),
         stands={name: found for name, found in positions.items() if found is not None},
         absent=_absent(declared, project),
         reach=readers.reach.read(request),
@@ -253,6 +254,21 @@ def _queries_to_come(job: JobDefinition, declared: JobDefinition | None, referen
     if declared is None or not declared.is_in_folders_of(relocated(job, declared, references)):
         return []
     return [name for name in declared.query_names if name not in job.query_names]
+
+
+def _used(
+    request: ReadRequest, job: JobDefinition, declared: JobDefinition | None, project: Project
+) -> dict[str, OutputFacts]:
+    """See ``JobFacts.used``. Raises ``Damaged``."""
+    if request.recorded is None or declared is None:
+        return {}
+    if relocated(job, declared, request.references).checkpoint_location == declared.checkpoint_location:
+        return {}
+    folders = query_folders(declared, request.references, project, declared.query_names)
+    found = {name: read_checkpoint(folder) for name, folder in folders.items()}
+    return {
+        name: of_disk(item) for name, item in found.items() if item is not None and item.started is not None
+    }
 
 
 def _with_entry(facts: JobFacts, wanted: DesiredJob) -> JobFacts:

@@ -89,6 +89,10 @@ class JobFacts:
     """The digest of the definition of which the application said this last; None where it said nothing."""
     error: str | None = None
     checkpoints: Mapping[str, OutputFacts] = field(default_factory=dict)
+    used: Mapping[str, OutputFacts] = field(default_factory=dict)
+    """Checkpoints that queries have begun in the folders of the declared definition, by query, where these
+    are not in the place of the recorded one's.
+    """
     stands: Mapping[str, QueryPositions] = field(default_factory=dict)
     since_ms: int | None = None
     hold: Hold | None = None
