@@ -55,6 +55,7 @@ class DesiredResource:
             attributes=self.attributes,
             identity=self.identity,
             history=self.history,
+            ignored=frozenset(str(path[0]) for path in self.lifecycle.ignore_changes),
             implied=self.kind is Kind.CONNECTION and self.span is None,
         )
 

@@ -319,18 +319,41 @@ def _without_ignored(desired: DesiredResource, record: ResourceRecord | None) ->
     attributes = desired.attributes
     if record is None:
         return attributes
-    for path in desired.lifecycle.ignore_changes:
-        attributes = _put(attributes, list(path), record.attributes)
+    for head, *rest in desired.lifecycle.ignore_changes:
+        for name in _canonical(str(head), attributes):
+            if name in record.attributes:
+                attributes = _put(attributes, [name, *rest], record.attributes)
+        attributes = _ordered(str(head), attributes, record.attributes)
     return attributes
 
 
+def _canonical(name: str, attributes: Attributes) -> tuple[str, ...]:
+    """The attributes that hold what a configuration calls by a name: blocks with labels are one attribute, in
+    the plural.
+    """
+    several = tuple(each for each in (f"{name}s", f"{name}es") if each in attributes)
+    return several if name not in attributes and several else (name,)
+
+
+def _ordered(name: str, attributes: Attributes, recorded: Attributes) -> Attributes:
+    """With the order of blocks, which an attribute of its own says, for those that are there now."""
+    order, blocks = f"{name}_order", attributes.get(f"{name}s")
+    if order not in attributes or not isinstance(blocks, dict):
+        return attributes
+    known = [*(recorded.get(order) or ()), *(attributes[order] or ())]
+    return {**attributes, order: [each for each in dict.fromkeys(known) if each in blocks]}
+
+
 def _put(attributes: Attributes, path: list[Data], recorded: Data) -> Attributes:
-    """``attributes`` with the value at ``path`` as it is recorded."""
+    """``attributes`` with the value at ``path`` as it is recorded; without it where nothing is recorded
+    there.
+    """
     head = path[0]
-    was = recorded.get(head) if isinstance(recorded, dict) else None
-    inner = attributes.get(head)
-    if len(path) > 1 and isinstance(inner, dict):
-        return {**attributes, head: _put(inner, path[1:], was)}
+    if not isinstance(recorded, dict) or head not in recorded:
+        return {name: value for name, value in attributes.items() if name != head}
+    inner, was = attributes.get(head), recorded[head]
+    if len(path) > 1 and isinstance(inner or {}, dict):
+        return {**attributes, head: _put(inner or {}, path[1:], was)}
     return {**attributes, head: was}
 
 

@@ -27,7 +27,8 @@ class Resolved:
     """A resource as others see it: ``attributes`` are canonical (planned where it changes); ``identity`` is
     what its driver answered last (empty until applied, and always empty for connections and declarations).
     ``history``: of a table that was looked at, what of it can be read as a stream (None: not known).
-    ``last_user``: of what is recorded, what left the state and could go on from it. ``implied``: True of a
+    ``last_user``: of what is recorded, what left the state and could go on from it. ``ignored``: what its
+    ``lifecycle`` block leaves as it is, which may differ from what is declared. ``implied``: True of a
     connection without a block, which stands for its type as none is declared. Its name tells nothing: a block
     may have the same.
     """
@@ -38,6 +39,7 @@ class Resolved:
     identity: Attributes = field(default_factory=dict)
     history: TableHistory | None = field(default=None, metadata=UNSTORED)
     last_user: LastUser | None = field(default=None, metadata=UNSTORED)
+    ignored: frozenset[str] = field(default=frozenset(), metadata=UNSTORED)
     implied: bool = field(default=False, metadata=UNSTORED)
 
 

@@ -3,8 +3,10 @@ and types that no column takes. Pure; what is not certain is left to Spark.
 """
 
 from collections.abc import Sequence
+from typing import Final
 
 from flareiac.kernel.codes import Code
+from flareiac.kernel.data import Reference
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.kernel.paths import Path
 from flareiac.sdk.references import References
@@ -33,12 +35,19 @@ from flareiac_spark.sql.static_reading import (
 )
 
 
+_COLUMN: Final = "column"
+"""The blocks of a table's columns, as ``ignore_changes`` names them."""
+
+
 def columns_of_inputs(job: JobDefinition, references: References) -> dict[str, Columns | None]:
     """The columns of each input by its lower-case name, None where they are not known."""
     return {name.lower(): _columns(item, references) for name, item in job.inputs.items()}
 
 
 def _columns(item: Input, references: References) -> Columns | None:
+    table = _table_of(item)
+    if table is not None and _columns_are_ignored(table, references):
+        return None
     found = tuple(
         GivenColumn(name=each.name, type=each.type or None) for each in input_columns(item, references)
     )
@@ -98,9 +107,21 @@ def _may_change(item: Input, references: References) -> bool:
     """Whether it reads a table of this project: what a column that leaves it means for its readers is
     reported with the table's change, in the plan.
     """
-    table = item.source.table_read if isinstance(item, StreamInput) else item
-    known = references.get(table.table.address) if isinstance(table, TableRead | TableInput) else None
+    table = _table_of(item)
+    known = references.get(table.address) if table is not None else None
     return known is not None and known.type == "table"
+
+
+def _table_of(item: Input) -> Reference | None:
+    """The table that an input reads."""
+    read_of = item.source.table_read if isinstance(item, StreamInput) else item
+    return read_of.table if isinstance(read_of, TableRead | TableInput) else None
+
+
+def _columns_are_ignored(table: Reference, references: References) -> bool:
+    """Whether the table may have other columns than it declares: what is declared proves nothing then."""
+    known = references.get(table.address)
+    return known is not None and _COLUMN in known.ignored
 
 
 def _said(mistake: Mistake, step: str) -> tuple[Code, str]:
@@ -141,7 +162,8 @@ def _check_output(
 ) -> None:
     if given is None:
         return
-    table = table_columns(output.table, references)
+    ignored = _columns_are_ignored(output.table, references)
+    table = [] if ignored else table_columns(output.table, references)
     if output.merge is not None and output.mode == "merge":
         _check_merge(name, output.merge, given, diagnostics)
         _check_conditions(name, output.merge, given, diagnostics)
