@@ -26,7 +26,7 @@ from flareiac.applying.apply import apply as carry_out
 from flareiac.applying.ports import MaintenancePorts, Ports
 from flareiac.config.load import Configuration
 from flareiac.kernel import codes
-from flareiac.kernel.data import Attributes, is_known
+from flareiac.kernel.data import is_known
 from flareiac.kernel.diagnostics import Diagnostics, Failure, error
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.os_errors import first_step
@@ -34,6 +34,7 @@ from flareiac.model.desired import OutputValue
 from flareiac.model.events import Event, Note
 from flareiac.model.plan import Plan
 from flareiac.model.snapshot import Snapshot
+from flareiac.sdk.capabilities import Preflight
 from flareiac.sdk.changes import Effect
 from flareiac.sdk.state import Conflict, Damaged, Lease, LockLost
 from flareiac.state.read import Loaded
@@ -149,8 +150,8 @@ def _proven_first(
     conduct.emit(Note(message=f"Checking {', '.join(asked)} (nothing is changed yet)..."))
     asking = Asking(locally=False, progress=waiting_notes(conduct.emit), cancel=conduct.cancel)
     proofs = ask(workspace, planned.plan, snapshot, asking, only=asked)
-    if proofs.learned:
-        write_state(state, with_learned(snapshot, proofs.learned))
+    if proofs.learned or proofs.left:
+        write_state(state, with_learned(snapshot, proofs.learned, proofs.left))
         snapshot = workspace.load_state().snapshot
     return plan_with(workspace, request, planned, proofs, snapshot)
 
@@ -270,8 +271,8 @@ def _carry_out(
         stop_on_error=conduct.stop_on_error,
     )
     end = _end(report, chosen)
-    if report.refuted.refuted:
-        _note_refuted(workspace, report.refuted.refuted, lease)
+    if report.refuted.refuted or report.refuted.left:
+        _note_refuted(workspace, report.refuted, lease)
     if report.snapshot is not None:
         note_seen(workspace.place, workspace.workspace, report.snapshot.lineage)
     configuration = _configuration_of(workspace, planned, chosen) if report.diagnostics else None
@@ -281,14 +282,14 @@ def _carry_out(
     return ApplyReport(end=end, planned=planned, report=report)
 
 
-def _note_refuted(workspace: Workspace, refuted: Mapping[str, Attributes], lease: Lease) -> None:
+def _note_refuted(workspace: Workspace, found: Preflight, lease: Lease) -> None:
     """Records what was learned of resources that stay as they are. The journal of an interrupted apply is
     kept instead, which a new snapshot would end: its next attempt asks again.
     """
     loaded = workspace.load_state()
     if loaded.recovered.interrupted is None:
         state = LockedState(workspace=workspace, lease=lease, loaded=loaded)
-        write_state(state, with_learned(state.snapshot, refuted))
+        write_state(state, with_learned(state.snapshot, found.refuted, found.left))
 
 
 def _configuration_of(workspace: Workspace, planned: PlanReport, chosen: Plan) -> Configuration | None:
@@ -312,7 +313,7 @@ def _end(report: Report, plan: Plan) -> ApplyOutcome:
     tally = report.tally
     if report.stale:
         return ApplyOutcome.STALE
-    if report.refuted.refuted:
+    if report.refuted.refuted or report.refuted.left:
         return ApplyOutcome.REFUTED_AND_BLOCKED if report.refuted.blocks else ApplyOutcome.REFUTED
     if tally.cancelled:
         return ApplyOutcome.CANCELLED

@@ -41,7 +41,7 @@ def prove_plan(workspace: Workspace, request: PlanRequest, planned: PlanReport, 
         return planned
     snapshot = planned.inputs.snapshot
     proofs = ask(workspace, planned.plan, snapshot, asking)
-    return plan_with(workspace, request, planned, proofs, with_learned(snapshot, proofs.learned))
+    return plan_with(workspace, request, planned, proofs, with_learned(snapshot, proofs.learned, proofs.left))
 
 
 def plan_with(
@@ -120,18 +120,26 @@ def ask(
     return Proofs(
         diagnostics=tuple(item for each in found for item in each.diagnostics),
         learned={address: identity for each in found for address, identity in each.learned.items()},
+        left={address: identity for each in found for address, identity in each.left.items()},
         checked=frozenset().union(*(each.checked for each in found)),
     )
 
 
-def with_learned(snapshot: Snapshot, learned: Mapping[str, Attributes]) -> Snapshot:
-    """The state with new identities of its resources, by address."""
+def with_learned(
+    snapshot: Snapshot, learned: Mapping[str, Attributes], left: Mapping[str, Attributes]
+) -> Snapshot:
+    """The state with new identities of its resources, by address, and of what left it (see ``Preflight``)."""
     known = {
         address: replace(snapshot.resources[address], identity=identity)
         for address, identity in learned.items()
         if address in snapshot.resources
     }
-    return replace(snapshot, resources={**snapshot.resources, **known})
+    kept = {
+        address: replace(record, user=replace(record.user, identity=left[address]))
+        for address, record in {**snapshot.resources, **known}.items()
+        if address in left and record.user is not None
+    }
+    return replace(snapshot, resources={**snapshot.resources, **known, **kept})
 
 
 def provable(made: Plan) -> tuple[str, ...]:

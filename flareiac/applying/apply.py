@@ -376,5 +376,6 @@ def _preflight(plan: Plan, recording: Recording, ports: Ports, begun: frozenset[
     return Preflight(
         diagnostics=tuple(item for each in found for item in each.diagnostics),
         refuted={address: identity for each in found for address, identity in each.refuted.items()},
+        left={address: identity for each in found for address, identity in each.left.items()},
         blocks=any(each.blocks for each in found),
     )

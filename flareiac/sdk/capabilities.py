@@ -51,22 +51,26 @@ class Staged(Protocol):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preflight:
     """``refuted``: identities to be recorded of resources whose changes are not what the plan took them for,
-    by address: the next plan says what they are. ``blocks``: it will be blocked by them.
+    by address: the next plan says what they are. ``left``: the same of resources that left the state, by the
+    address of the one that keeps their record. ``blocks``: it will be blocked by them.
     """
 
     diagnostics: tuple[Diagnostic, ...] = ()
     refuted: Mapping[str, Attributes] = field(default_factory=dict)
+    left: Mapping[str, Attributes] = field(default_factory=dict)
     blocks: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proofs:
     """``diagnostics``: what is certainly wrong with the definitions. ``learned``: identities that hold what
-    was proven or refuted, by address. ``checked``: the addresses in which nothing is wrong.
+    was proven or refuted, by address; ``left`` as in ``Preflight``. ``checked``: the addresses in which
+    nothing is wrong.
     """
 
     diagnostics: tuple[Diagnostic, ...] = ()
     learned: Mapping[str, Attributes] = field(default_factory=dict)
+    left: Mapping[str, Attributes] = field(default_factory=dict)
     checked: frozenset[str] = frozenset()
 
 

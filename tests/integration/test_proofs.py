@@ -127,6 +127,28 @@ def test_a_blocked_text_that_spark_proves_equal_goes_on(running: Project) -> Non
     assert "No changes." in running.plan(0)
 
 
+def test_what_is_refuted_of_a_block_that_returns_is_kept(running: Project) -> None:
+    """The job is not recorded then: the record of the one that left the checkpoint has what Spark said."""
+    path = running.root / "counts.flare.hcl"
+    text = path.read_text()
+    path.write_text(text[: text.index('job "counts"')])
+    running.apply()
+    path.write_text(text)
+    running.edit(
+        "counts",
+        ("id >= 0L AND city IN ('Rome', 'Oslo')", "city IN ('Rome', 'Oslo') AND id >= 0L"),
+    )
+    assert "starts where its checkpoint stands" in running.plan(2)
+    assert "FIK470" in running.apply(code=4).err
+    assert "what its state holds" in running.plan(4)
+    assert "FIK470" not in running.apply(code=4).err  # blocked by its plan
+    path.write_text(text)
+    running.apply()
+    running.land(5)
+    _expect_counts(running)
+    assert "No changes." in running.plan(0)
+
+
 def test_what_spark_does_not_understand_is_reported_before_any_apply(running: Project) -> None:
     with running.edited("counts", ("count(*)", "cuont(city)")):
         for command, code in (("plan", 4), ("validate", 1)):

@@ -34,7 +34,6 @@ from flareiac_spark.sql.static_reading import (
     read,
 )
 
-
 _COLUMN: Final = "column"
 """The blocks of a table's columns, as ``ignore_changes`` names them."""
 

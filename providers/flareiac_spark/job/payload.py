@@ -18,7 +18,8 @@ class JobPayload:
     ``proof``: what Spark's plans must prove of the new query before the first effect: that it is the old one,
     that it keeps its state, or its sources. ``start_needs``: what they would have to prove before it could
     start on the checkpoint. ``pair`` names both queries (see ``StoredProof``). ``before``: the attributes of
-    the old definition where another job left it, or this one without a record.
+    the old definition where another job left it, or this one without a record. ``kept_by``: the resource
+    that keeps the record of the job which left it, and ``left``: that job's identity.
     """
 
     analyse: bool = False
@@ -29,6 +30,8 @@ class JobPayload:
     pair: str = field(default="", metadata=SPARSE)
     text_only: bool = field(default=False, metadata=SPARSE)
     start_needs: Needed = field(default=NO_PROOF, metadata=SPARSE)
+    kept_by: str = field(default="", metadata=SPARSE)
+    left: Data = field(default=None, metadata=OPTIONAL)
 
     @classmethod
     def of(cls, data: Data) -> "JobPayload":

@@ -47,12 +47,11 @@ from flareiac_spark.change.drift import (
     stands,
 )
 from flareiac_spark.change.kept_reading import KEPT, with_kept_reading
-from flareiac_spark.change.left_definition import left_definition
+from flareiac_spark.change.left_definition import last_user, left_definition
 from flareiac_spark.change.proofs import (
     IS_EQUAL,
     KEEPS_STATE,
     NO_PROOF,
-    Needed,
     is_accepted_unproven,
     is_provable,
     is_proven_to_go_on,
@@ -68,7 +67,7 @@ from flareiac_spark.change.running_definition import running_definition
 from flareiac_spark.column_types import table_columns
 from flareiac_spark.control.rhythm import rhythm_of
 from flareiac_spark.definition.job_definition import JobDefinition
-from flareiac_spark.definition.job_identity import recorded_identity
+from flareiac_spark.definition.job_identity import JobIdentity, recorded_identity
 from flareiac_spark.definition.moved_checkpoint import follows_move, relocated
 from flareiac_spark.generation import broker_positions, carry_over_blockers, generation_plan, readable
 from flareiac_spark.generation.snapshot_holds import held_after
@@ -226,6 +225,7 @@ def _created(request: PlanRequest, desired: JobDefinition) -> Proposal:
     blockers += _refused_again(request, desired, facts)
     blockers += written_schemas.blockers(request, facts)
     begun = generation_plan.steps(request, desired, facts) if _begins_one(request, desired, facts) else ()
+    payload = _payload_of_new(request, desired, facts, blockers)
     return Proposal(
         action=Action.CREATE,
         planned=desired.attributes,
@@ -253,24 +253,34 @@ def _created(request: PlanRequest, desired: JobDefinition) -> Proposal:
         ),
         unknown=_unknown(request, desired, facts),
         unproven="SQL",
-        payload=_payload_of_new(request, desired, facts).data,
+        provable=payload.proof == NO_PROOF and bool(payload.pair),
+        payload=payload.data,
     )
 
 
-def _payload_of_new(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> JobPayload:
-    """With the proof that a job needs which starts on a checkpoint that another definition left."""
+def _payload_of_new(
+    request: PlanRequest, desired: JobDefinition, facts: JobFacts, blockers: Sequence[Blocker]
+) -> JobPayload:
+    """With the proof that a job needs which starts on a checkpoint that another definition left, or that
+    would free one which is blocked.
+    """
     left = left_definition(request, desired, facts)
     before = _recorded(request) or (left.job if left is not None else None)
-    needed: Needed = NO_PROOF
-    if before is not None and not _begins_one(request, desired, facts):
-        found = changes(before, desired, facts)
-        needed = needed_proof(request.address, before, desired, facts, found, is_new=True)
-    return JobPayload(
-        analyse=True,
-        nonce=facts.nonce + 1 if facts.digest is not None else 0,
+    plain = JobPayload(analyse=True, nonce=facts.nonce + 1 if facts.digest is not None else 0)
+    if before is None or _begins_one(request, desired, facts):
+        return plain
+    found = changes(before, desired, facts)
+    needed = needed_proof(request.address, before, desired, facts, found, is_new=True)
+    if needed == NO_PROOF and not is_provable(found, before, desired, facts, len(blockers), unrecorded=False):
+        return plain
+    user = last_user(request, desired) if request.recorded is None else None
+    return replace(
+        plain,
         proof=needed,
-        pair=pair_digest(before, desired) if before is not None and needed != NO_PROOF else "",
-        before=before.attributes if before is not None and needed != NO_PROOF else None,
+        pair=pair_digest(before, desired),
+        before=before.attributes,
+        kept_by=desired.checkpoint.address if user is not None and desired.checkpoint is not None else "",
+        left=user.identity if user is not None else None,
     )
 
 
@@ -882,9 +892,16 @@ def _facts(request: PlanRequest) -> JobFacts:
     facts = observed_facts(request.observed)
     if facts is None:
         facts = _assumed(request) if isinstance(request.observed, Present) else JobFacts()
-    if request.recorded is None or "proofs" not in request.recorded.identity:
+    identity = request.recorded.identity if request.recorded is not None else _left_identity(request)
+    if "proofs" not in identity:
         return facts  # as nearly always: an identity is not decoded for it
-    return replace(facts, proofs=recorded_identity(request.recorded).proofs)
+    return replace(facts, proofs=JobIdentity.of(identity).proofs)
+
+
+def _left_identity(request: PlanRequest) -> Attributes:
+    """That of the job which left the checkpoint of a new one."""
+    user = last_user(request, JobDefinition.of(request.desired)) if request.desired is not None else None
+    return user.identity if user is not None else {}
 
 
 def _assumed(request: PlanRequest) -> JobFacts:

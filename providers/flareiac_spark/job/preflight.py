@@ -11,7 +11,7 @@ from flareiac.sdk.capabilities import Preflight, Proofs
 from flareiac.sdk.requests import ChangeRequest
 from flareiac_spark.application import Liveness, liveness
 from flareiac_spark.definition.job_definition import JobDefinition
-from flareiac_spark.definition.job_identity import KnownJob, recorded_identity, with_proof
+from flareiac_spark.definition.job_identity import JobIdentity, KnownJob, recorded_identity, with_proof
 from flareiac_spark.engine.application import Applications, read_desired, read_status
 from flareiac_spark.engine.engine_definition import EngineDefinition
 from flareiac_spark.generation.checkpoint_state import read_state
@@ -33,23 +33,21 @@ def preflight(requests: Sequence[ChangeRequest], running: RunningJobs) -> Prefli
         running.end_silent_applications(request)
     for request in requests:
         running.applications.announce(_engine(request), request.references)
-    refused = [item for request in requests for item in refusals(request, running.applications)]
-    refused += written_schemas.refusals(requests)
-    if refused:
-        return Preflight(diagnostics=tuple(refused))
+    wrong = [item for request in requests for item in refusals(request, running.applications)]
+    wrong += written_schemas.refusals(requests)
+    if wrong:
+        return Preflight(diagnostics=tuple(wrong))
     with Holds(running.applications, _of_ended_applications(requests, running)) as holds:
         found = _analysed(requests, running)
         running.applications.proofs.update(found.proofs)
         refuted = refutation(requests, found.proofs)
         if not (_has_errors(found, requests) or refuted.diagnostics):
             holds.keep([item.address for item in requests if not _is_text_only(item)])
+    refused = [item for item in requests if item.address in refuted.addresses]
     return Preflight(
         diagnostics=(*found.diagnostics, *refuted.diagnostics),
-        refuted={
-            address: identity
-            for address, identity in _identities(requests, found).items()
-            if address in refuted.addresses
-        },
+        left=_left(refused, found),
+        refuted=_identities(refused, found),
         blocks=refuted.blocks,
     )
 
@@ -67,6 +65,7 @@ def prove(requests: Sequence[ChangeRequest], running: RunningJobs) -> Proofs:
     return Proofs(
         diagnostics=found.diagnostics,
         learned=_identities(asked, found),
+        left=_left(asked, found),
         checked=frozenset(item.address for item in asked if item.address not in wrong),
     )
 
@@ -81,6 +80,16 @@ def _identities(requests: Sequence[ChangeRequest], found: Analysis) -> dict[str,
         if (recorded := request.action.recorded) is not None
         and (proof := found.proofs.get(request.address)) is not None
         and proof.spark
+    }
+
+
+def _left(requests: Sequence[ChangeRequest], found: Analysis) -> dict[str, Attributes]:
+    """The same of jobs that left the checkpoint of a new one, by the resource that keeps their record."""
+    asked = [(JobPayload.of(item.action.payload), found.proofs.get(item.address)) for item in requests]
+    return {
+        payload.kept_by: encode(with_proof(JobIdentity.of(payload.left), proof))
+        for payload, proof in asked
+        if payload.kept_by and proof is not None and proof.spark
     }
 
 
