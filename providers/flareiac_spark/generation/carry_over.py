@@ -34,11 +34,13 @@ class Stream:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
     """``streams`` in the order of Spark's offsets; None where the SQL does not tell it. ``stateful`` also
-    where it cannot be determined.
+    where it cannot be determined. ``reads``: how many positions they have, one for each time that one is
+    read; None where that cannot be determined.
     """
 
     streams: tuple[Stream, ...] | None
     stateful: bool
+    reads: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +59,12 @@ class Positions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copied:
-    """The old logs are taken over as they are: same sources in the same order, without state."""
+    """The old logs are taken over as they are: same sources in the same order, without state.
+
+    ``alone``: all positions are those of one stream, which has one log.
+    """
+
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +90,8 @@ def decide(old: Query, new: Query, on_disk: Sequence[str]) -> Decision:
         return Positions(pairs=(), new_streams=tuple(stream.name for stream in new.streams))
     if old.streams is None:
         return Refusal(why="the old query read several streams, and its SQL does not tell in which order")
+    if len(old.streams) == 1 and len(on_disk) == old.reads and len(set(on_disk)) == 1:
+        on_disk = on_disk[:1]  # all are positions of one stream, at one place of it
     if len(on_disk) != len(old.streams):
         return Refusal(
             why=(
@@ -121,7 +130,14 @@ def _matched(old: Query, new: Query, before: tuple[Stream, ...], after: tuple[St
         return Refusal(
             why=(f"{kept} is kept by position, and the query reads other streams, or in another order")
         )
-    return Copied()
+    if old.reads != new.reads:
+        return Refusal(
+            why=(
+                f"{kept} is kept by position, one for each time that it is read, and the new query reads "
+                "it another number of times"
+            )
+        )
+    return Copied(alone=len(after) == 1)
 
 
 def _predecessor(stream: Stream, before: tuple[Stream, ...]) -> int | None:

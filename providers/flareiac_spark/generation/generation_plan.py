@@ -12,6 +12,7 @@ from flareiac_spark import codes
 from flareiac_spark.definition.job_definition import JobDefinition, KafkaOutput, TableOutput
 from flareiac_spark.definition.job_identity import recorded_identity
 from flareiac_spark.definition.queries import declares_state
+from flareiac_spark.definition.stream_positions import read_in_order
 from flareiac_spark.generation import broker_positions, readable
 from flareiac_spark.generation.broker_positions import MissedRecords, Replaced
 from flareiac_spark.generation.readable import Missed, missed_text
@@ -78,7 +79,16 @@ def carries_over(job: JobDefinition, recorded: JobDefinition | None = None) -> b
     """Whether offsets can be taken over: positions always, the log of one source where no state is kept."""
     rules = [item.source.offsets.carry_over for item in job.streams.values()]
     stateless = not declares_state(job) and (recorded is None or not declares_state(recorded))
-    return set(rules) == {CarryOver.POSITION} or (rules == [CarryOver.LOG] and stateless)
+    if rules == [CarryOver.LOG]:
+        return stateless and (recorded is None or _reads(job) == _reads(recorded))
+    several = [] if len(rules) == 1 else [_reads(each) for each in (job, recorded) if each is not None]
+    repeats = any(len(set(names or ())) < len(names or ()) for each in several for names in each.values())
+    return set(rules) == {CarryOver.POSITION} and not repeats
+
+
+def _reads(job: JobDefinition) -> dict[str, list[str] | None]:
+    """The streams that each query reads, once for each time."""
+    return {job.query_of(name): read_in_order(job, name) for name in job.outputs}
 
 
 def start_again(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> tuple[str, bool, str]:

@@ -235,8 +235,8 @@ def _start(
         return StartPositions(by=switch.by, times=times, noted=known), text
     known = {**known, "after": str(last.folder), "query_id": last.query_id, "batch": last.batch}
     match beginning.carried:
-        case Copied():
-            return _copied(switch, last, known)
+        case Copied() as carried:
+            return _copied(switch, carried, last, known)
         case Positions() as carried:
             return _positions(switch, beginning.query, carried, last, known)
         case None:
@@ -244,13 +244,14 @@ def _start(
 
 
 def _copied(
-    switch: GenerationSwitch, last: LastBatch, noted: Mapping[str, Data]
+    switch: GenerationSwitch, carried: Copied, last: LastBatch, noted: Mapping[str, Data]
 ) -> tuple[StartPositions, str]:
     words = "starts where its streams say" if last.batch is None else f"goes on after batch {last.batch}"
     start = StartPositions(
         by=switch.by,
         after=last.folder,
         copied=last,
+        alone=carried.alone,
         conf=switch.new.conf,
         times=_times(switch, {}, last),
         noted=noted,

@@ -39,7 +39,8 @@ class StartPositions:
 
     ``after``: the folder of the generation that it goes on after. ``times``: for each stream that can begin
     at a time, what is noted of it (of a table UTC milliseconds before which nothing is read), or None.
-    ``positions``: Spark's own offset by the index of a source. ``copied``: whose logs are taken over.
+    ``positions``: Spark's own offset by the index of a source; with ``alone`` all of them are one stream's.
+    ``copied``: whose logs are taken over.
     ``conf``: settings that are pinned again. ``by``: for whom, so that no one else's work is discarded;
     ``noted``: what is noted about it.
     """
@@ -64,7 +65,7 @@ def prepare_folder(folder: Place, beginning: StartPositions) -> None:
     remove_tree(scratch)
     make_folder(scratch)
     if beginning.copied is not None and beginning.copied.batch is not None:
-        _copy(beginning.copied.folder, scratch, beginning.copied.batch, beginning.conf)
+        _copy(beginning.copied.folder, scratch, beginning.copied.batch, beginning)
     for index, offset in beginning.positions.items():
         for at in range(_POSITIONS_OF_ONE) if beginning.alone else (index,):
             offsets_of(kind_of(parse_json(offset))).begin_at(scratch / "sources" / str(at), offset, _write)
@@ -100,14 +101,17 @@ def times_at(last: LastBatch) -> Mapping[str, int | None]:
     )
 
 
-def _copy(old: Place, new: Place, last: int, conf: Mapping[str, str]) -> None:
+def _copy(old: Place, new: Place, last: int, beginning: StartPositions) -> None:
     """Offsets, commits and the sources' own logs up to a batch. Without ``metadata``: Spark gives the new
     query an id of its own.
     """
     for batch in (number for number in batches(old, "offsets") if number < last):
         _write(new / "offsets" / str(batch), (old / "offsets" / str(batch)).read_text(encoding="utf-8"))
     newest = read_offsets(old, last)
-    header = {**newest.header, "conf": {**newest.header.get("conf", {}), **_pinned(newest.header, conf)}}
+    header = {
+        **newest.header,
+        "conf": {**newest.header.get("conf", {}), **_pinned(newest.header, beginning.conf)},
+    }
     lines = [
         "v1",
         json.dumps(header, separators=(",", ":")),
@@ -120,6 +124,8 @@ def _copy(old: Place, new: Place, last: int, conf: Mapping[str, str]) -> None:
     if last not in committed:
         _write(new / "commits" / str(last), 'v1\n{"nextBatchWatermarkMs":0}')
     for index, position in enumerate(newest.positions):
+        if index and beginning.alone and not (old / "sources" / str(index)).exists():
+            continue  # a stream that is read again has another position and no log of its own
         offset = parse_json(position) if position is not None else None
         for _name, kind in kinds():
             kind.offsets.copy_log(old / "sources" / str(index), new / "sources" / str(index), offset, _write)

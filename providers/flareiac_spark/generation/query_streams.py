@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from flareiac_spark.definition.job_definition import JobDefinition, Step
+from flareiac_spark.definition.stream_positions import read_in_order
 from flareiac_spark.generation.carry_over import Query, Stream
 from flareiac_spark.sources.source import Source
 from flareiac_spark.sql.relations import relation_uses, streams_in_order
@@ -29,7 +30,15 @@ def query_streams(job: JobDefinition, folder: str, uuids: Mapping[str, str | Non
         streams=None if order is None else tuple(_stream(*streams[name], places) for name in order),
         stateful=bool(stateful_steps(texts, list(streams)))
         or any(step.dedup or step.stateful for step in feeding.values()),
+        reads=_reads(job, folder),
     )
+
+
+def _reads(job: JobDefinition, folder: str) -> int | None:
+    """How many positions the query has; None where that cannot be determined."""
+    output = next((name for name in job.outputs if job.query_of(name) == folder), None)
+    found = read_in_order(job, output) if output is not None else None
+    return None if found is None else len(found)
 
 
 def _stream(name: str, source: Source, uuids: Mapping[str, str | None]) -> Stream:

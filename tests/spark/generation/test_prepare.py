@@ -1,6 +1,7 @@
 """A new generation is prepared from an old one: what Spark will read there, and what is never touched."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,19 @@ def test_a_batch_that_was_written_counts_as_committed(tmp_path: Path) -> None:
     prepare_folder(new, StartPositions(by=ME, copied=settled(old, 3)))
     assert (new / "commits" / "3").read_text().startswith("v1\n{")
     assert (new / "sources" / "0" / "3").exists()
+
+
+def test_a_stream_that_is_read_twice_has_one_log(tmp_path: Path) -> None:
+    """It has two positions. Of two streams both logs must be there: one would be read again from its
+    beginning.
+    """
+    old, new = sample(tmp_path / "g0001", ("files", "files")), tmp_path / "g0002"
+    shutil.rmtree(old / "sources" / "1")
+    with pytest.raises(FileNotFoundError):
+        prepare_folder(new, StartPositions(by=ME, copied=settled(old, 3)))
+    prepare_folder(new, StartPositions(by=ME, copied=settled(old, 3), alone=True))
+    assert read_offsets(new, 3).positions == read_offsets(old, 3).positions
+    assert [path.name for path in (new / "sources").iterdir()] == ["0"]
 
 
 def test_settings_of_the_new_definition_are_pinned(tmp_path: Path) -> None:
