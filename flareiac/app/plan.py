@@ -70,6 +70,8 @@ class PlanReport:
     """What the plan was made from."""
     beside: tuple[Diagnostic, ...] = ()
     """The complaints from before it was made."""
+    later: tuple[Diagnostic, ...] = ()
+    """Those among them that a plan which blocks something says better."""
     refused: bool = False
     """True where an apply would refuse it: what it would run is wrong."""
 
@@ -108,6 +110,7 @@ def plan(workspace: Workspace, request: PlanRequest, *, loaded: Loaded | None = 
         recorded=len(loaded.snapshot.resources),
         inputs=inputs,
         beside=tuple(diagnostics),
+        later=() if request.options.destroy else tuple(diagnostics.later),
     )
     report = _made(workspace, request, report, inputs)
     workspace.timings["planning"] = time.perf_counter() - started
@@ -128,6 +131,9 @@ def _made(workspace: Workspace, request: PlanRequest, report: PlanReport, inputs
     made = make_plan(inputs, request.options, diagnostics)
     if request.refresh is not Refresh.NONE:
         diagnostics.extend(_disturbed_by_work(workspace, made, inputs))
+    if not made.blocked:
+        diagnostics.extend(report.later)
+        diagnostics.take_later()
     made = replace(made, origin=origin(workspace, made.variables), diagnostics=tuple(diagnostics))
     return replace(report, plan=made, diagnostics=diagnostics, inputs=inputs)
 

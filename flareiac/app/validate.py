@@ -23,6 +23,7 @@ def validate(workspace: Workspace) -> Validated:
     configuration = workspace.load_configuration(
         Snapshot(lineage=""), diagnostics, data=lambda _question: None, partial=True
     )
+    diagnostics.take_later()
     desired = configuration.desired
     if not diagnostics.has_errors:
         references = {address: item.resolved() for address, item in desired.resources.items()}

@@ -510,7 +510,7 @@ def _instance(
     hidden: _Hidden,
 ) -> bool:
     diagnostics = evaluation.diagnostics
-    before = len(diagnostics)
+    before, later = len(diagnostics), len(diagnostics.later)
     address = Address(kind.name, block.labels[-1], instance.key)
     decoded = decode_body(block.body, kind.schema, instance.scope, diagnostics, meta=_META)
     _refuse_sensitive(decoded, kind, address, diagnostics)
@@ -528,7 +528,8 @@ def _instance(
         return False
     bound = len(evaluation.bound)
     start = _resolve(evaluation, address, kind, attributes, needed, (block, decoded))
-    if len(diagnostics) == before and _can_be_kept(evaluation, block, kind, needed):
+    quiet = (len(diagnostics), len(diagnostics.later)) == (before, later)
+    if quiet and _can_be_kept(evaluation, block, kind, needed):
         resource = evaluation.resources[str(address)]
         meaning = Meaning(
             start=start,
@@ -755,7 +756,7 @@ def _resolve(
     if kind.kind is Kind.DATA and not found.has_errors:
         there = _data(evaluation, address, canonical, visible, block.header_span if block else None)
         canonical = canonical | there.attributes if there is not None else canonical
-    for item in found:
+    for item in (*found, *found.later):
         place = _nearest(spans, item.attribute) or (block.header_span if block else None)
         inner = _inner(block.origin.source, item, spans, attributes) if block else None
         diagnostics.add(item.at(subject=inner or place, address=text))

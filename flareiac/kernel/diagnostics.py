@@ -40,7 +40,8 @@ class Diagnostic:
     ``context`` (shown around it); ``values`` are the texts of the references involved, never sensitive ones.
     ``cancelled``: not wrong, but left unconfirmed because the user cancelled. ``hide_source``: the lines of
     the place hold a secret and are not shown. ``within``: the character offsets of what is wrong in the text
-    that the attribute has.
+    that the attribute has. ``left_to_plan``: an error of the configuration that a plan says better where it
+    blocks a change for it.
     """
 
     code: str
@@ -56,6 +57,7 @@ class Diagnostic:
     cancelled: bool = field(default=False, metadata=UNSTORED)
     hide_source: bool = field(default=False, metadata=UNSTORED)
     within: tuple[int, int] | None = field(default=None, metadata=UNSTORED)
+    left_to_plan: bool = field(default=False, metadata=UNSTORED)
 
     @property
     def line(self) -> str:
@@ -81,6 +83,7 @@ class Place(TypedDict, total=False):
     cancelled: bool
     hide_source: bool
     within: tuple[int, int] | None
+    left_to_plan: bool
 
 
 def error(code: Code, detail: str = "", /, **place: Unpack[Place]) -> Diagnostic:
@@ -97,15 +100,23 @@ def warning(code: Code, detail: str = "", /, **place: Unpack[Place]) -> Diagnost
 
 @dataclass(slots=True)
 class Diagnostics:
-    """What one run complains of, in the order found; the same complaint is kept once."""
+    """What one run complains of, in its order; the same complaint is kept once. ``later``: what is left to
+    the plan.
+    """
 
     items: list[Diagnostic] = field(default_factory=list)
+    later: list[Diagnostic] = field(default_factory=list)
     _seen: set[Diagnostic] = field(default_factory=set)
 
     def add(self, item: Diagnostic) -> None:
         if item not in self._seen:
             self._seen.add(item)
-            self.items.append(item)
+            (self.later if item.left_to_plan else self.items).append(item)
+
+    def take_later(self) -> None:
+        """Complains of what was left to the plan, which does not say it."""
+        self.items.extend(self.later)
+        self.later.clear()
 
     def extend(self, items: "Iterable[Diagnostic]") -> None:
         for item in items:

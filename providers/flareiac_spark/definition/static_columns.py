@@ -11,7 +11,7 @@ from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.kernel.paths import Path
 from flareiac.sdk.references import References
 from flareiac_spark import codes
-from flareiac_spark.column_types import table_columns
+from flareiac_spark.column_types import Column, table_columns
 from flareiac_spark.definition.input_columns import input_columns
 from flareiac_spark.definition.job_definition import (
     Input,
@@ -63,16 +63,27 @@ def check_columns(job: JobDefinition, references: References, diagnostics: Diagn
             continue
         _check_readable(name, job, diagnostics)
         reading = read(step.sql, known, unsure)
-        for mistake in reading.mistakes:
+        certain = set(reading.mistakes)
+        # What leaves a table of this project is said with the table's change, where the plan has one
+        found = read(step.sql, known).mistakes if unsure else ()
+        later = [each for each in found if each not in certain and not _is_hidden(each)]
+        for mistake in (*reading.mistakes, *later):
             code, why = _said(mistake, name)
             at = mistake.start, mistake.end
             within = None if at[0] is None or at[1] is None else (at[0], at[1])
-            diagnostics.error(code, why, attribute=("step", name, "sql"), within=within)
+            diagnostics.error(
+                code, why, attribute=("step", name, "sql"), within=within, left_to_plan=mistake in later
+            )
         known[name.lower()] = reading.columns
         _check_step(name, job, known[name.lower()], diagnostics)
     for name, output in job.declared_outputs.items():
         if isinstance(output, TableOutput):
             _check_output(name, output, known.get(output.source.lower()), references, diagnostics)
+
+
+def _is_hidden(mistake: Mistake) -> bool:
+    """Whether it may be about a column that Iceberg has beside those of a table, such as ``_file``."""
+    return isinstance(mistake, UnknownColumn) and mistake.name.rpartition(".")[2].startswith("_")
 
 
 def _check_readable(name: str, job: JobDefinition, diagnostics: Diagnostics) -> None:
@@ -165,7 +176,7 @@ def _check_output(
     table = [] if ignored else table_columns(output.table, references)
     if output.merge is not None and output.mode == "merge":
         _check_merge(name, output.merge, given, diagnostics)
-        _check_conditions(name, output.merge, given, diagnostics)
+        _check_conditions(name, output, output.merge, (given, table), diagnostics)
         taken = {column.name.lower() for column in table}
         for key in output.merge.on:
             if table and key.lower() in _names(given) and key.lower() not in taken:
@@ -197,22 +208,39 @@ def _check_merge(name: str, merge: Merge, given: Columns, diagnostics: Diagnosti
         _named(what, [merge.latest_by], given, (*at, "latest_by"), diagnostics)
 
 
-def _check_conditions(name: str, merge: Merge, given: Columns, diagnostics: Diagnostics) -> None:
-    """Reports columns that the conditions of a merge read and the query does not give. ``s`` is the row that
-    comes, and ``t`` that of the table, whose columns may be other ones than it declares.
+def _check_conditions(
+    name: str,
+    output: TableOutput,
+    merge: Merge,
+    columns: tuple[Columns, Sequence[Column]],
+    diagnostics: Diagnostics,
+) -> None:
+    """Reports columns that the conditions of a merge read and that are not there. ``s`` is the row that
+    comes, and ``t`` that of the table, whose columns may be changed in the same plan.
     """
-    among = [column.name for column in given]
+    given, table = columns
+    there = tuple(GivenColumn(name=each.name, type=each.type or None) for each in table) or None
     for attribute, condition in (("update_if", merge.update_if), ("delete_if", merge.delete_if)):
+        if condition is None:
+            continue
         sql = f"SELECT ({condition}) AS met FROM s CROSS JOIN t"  # noqa: S608 - it is only parsed
-        reading = read(sql, {"s": given, "t": None}) if condition is not None else None
-        for mistake in reading.mistakes if reading is not None else ():
-            if isinstance(mistake, UnknownColumn):
-                diagnostics.error(
-                    codes.OUTPUT_COLUMN_UNKNOWN,
-                    f"{attribute} of output {name} reads {mistake.name}, which the query does not give. It "
-                    f"gives {', '.join(among)}.{did_you_mean(mistake.name.rpartition('.')[2], among)}",
-                    attribute=("output", name, "merge", attribute),
-                )
+        certain = list(read(sql, {"s": given, "t": None}).mistakes)
+        both = read(sql, {"s": given, "t": there}).mistakes
+        for mistake in (*certain, *(each for each in both if each not in certain)):
+            if not isinstance(mistake, UnknownColumn):
+                continue
+            of_table = mistake.name.lower().startswith("t.")
+            among = [column.name for column in (table if of_table else given)]
+            what = (
+                f"{output.table} does not have. It has" if of_table else "the query does not give. It gives"
+            )
+            diagnostics.error(
+                codes.OUTPUT_COLUMN_UNKNOWN,
+                f"{attribute} of output {name} reads {mistake.name}, which {what} {', '.join(among)}."
+                f"{did_you_mean(mistake.name.rpartition('.')[2], among)}",
+                attribute=("output", name, "merge", attribute),
+                left_to_plan=mistake not in certain,
+            )
 
 
 def _named(
