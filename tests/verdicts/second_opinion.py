@@ -191,6 +191,11 @@ def _right(found: Sequence[Opinion]) -> Figure:
     known = [(each, wanted) for each in found if (wanted := class_of(each)) is not None]
     table = Counter(f"{wanted} called {_CLASSES[each.said]}" for each, wanted in known)
     right = sum(_CLASSES[each.said] == wanted for each, wanted in known)
+    wrong = Counter(
+        f"{each.item.pair.family}: {wanted} called {_CLASSES[each.said]}"
+        for each, wanted in known
+        if (_CLASSES[each.said] == _BLOCKED) != (wanted == _BLOCKED)
+    )
     decided = sum((_CLASSES[each.said] == _BLOCKED) == (wanted == _BLOCKED) for each, wanted in known)
     return Figure(
         name="verdicts by rows, right class",
@@ -202,6 +207,7 @@ def _right(found: Sequence[Opinion]) -> Figure:
             "pairs": len(known),
             "blocked or not": round(decided / max(1, len(known)), 4),
             "table": dict(table),
+            "wrongly blocked or not": dict(wrong),
         },
     )
 

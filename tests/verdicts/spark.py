@@ -18,7 +18,7 @@ _CONF: Final = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.memory": "900m",
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=256m",
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.adaptive.enabled": "false",
@@ -31,7 +31,10 @@ _CONF: Final = {
     "spark.sql.streaming.checkpointFileManagerClass": "org.apache.spark.sql.execution.streaming.checkpointing."
     "FileSystemBasedCheckpointFileManager",
 }
-"""A few rows need no compiler, no second partition and no broadcast."""
+"""A few rows need no compiler, no second partition and no broadcast. The cache is for code of Spark itself: a
+full one, which is small for the first compiler alone, has it interpreted.
+"""
+_FOLDED: Final = "org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation"
 
 
 @contextlib.contextmanager
@@ -89,6 +92,9 @@ class Views:
         self.session = root.newSession()
         self._activate()
         self._folder, self._streaming, self._local = folder, streaming, local
+        if local:
+            # It would compute columns of rows at hand that nothing reads, and raise where they raise
+            self.session.conf.set("spark.sql.optimizer.excludedRules", _FOLDED)
         self._frames = {(name, name): self._opened(name) for name in INPUTS}
         self._defined: dict[str, tuple[str, tuple[str, ...], bool]] = {}
         self._conf: dict[str, str] = {}

@@ -28,12 +28,17 @@ from flareiac_spark.driver.spark_session import new_session
 from flareiac_spark.sources.files.resolved import ResolvedFiles
 from flareiac_spark.sources.resolved import SpecColumn
 from tests.spark.change.test_judged_pairs import FOLDER as JUDGED
+from tests.verdicts import second_opinion as opinions
 from tests.verdicts.pair import Judgement, read
+from tests.verdicts.product import verdict
 from tests.verdicts.proof import is_false, proofs, shown
+from tests.verdicts.second_opinion import Opinion
 from tests.verdicts.spark import application
 
 pytestmark = pytest.mark.jvm
 
+BY_ROWS: Final = JUDGED.parent / "judged_by_rows"
+"""Pairs made of forms, as ``python -m tests.bench verdicts-by-rows --keep`` adds them."""
 EVENTS: Final = {"id": "long", "k": "string", "k2": "string", "v": "long", "v2": "long", "ts": "timestamptz"}
 SIDE: Final = {"id": "long", "a": "long", "b": "long", "k": "string", "ts": "timestamptz"}
 STREAMS: Final = {"ev": EVENTS, "late": EVENTS, "l": SIDE, "r": SIDE}
@@ -511,11 +516,24 @@ def test_no_judged_pair_is_proven_against_its_rows(prover: Prover, request: pyte
     """All pairs with ``--slow``, otherwise a sample that is the same each time."""
     judged = [item for path in sorted(JUDGED.glob("*.jsonl")) for item in read(path)]
     if not request.config.getoption("--slow"):
-        judged = random.Random(31).sample(judged, 60)
+        judged = random.Random(31).sample(judged, 45)
     found = list(proofs(prover, judged))
     assert [shown(item, proof) for item, proof in found if is_false(item, proof)] == []
     equal = [proof.verdict for item, proof in found if item.judgement is Judgement.SAME]
     assert equal.count("equal") / len(equal) > 0.8
+
+
+def test_the_product_says_no_less_than_rows_do(prover: Prover, request: pytest.FixtureRequest) -> None:
+    """Of pairs that rows judged, over a stop and back; all with ``--slow``, otherwise the same sample."""
+    judged = [item for path in sorted(BY_ROWS.glob("*.jsonl")) for item in read(path)]
+    assert len({item.pair.family for item in judged}) > 10
+    if not request.config.getoption("--slow"):
+        judged = random.Random(31).sample(judged, 15)
+    said = [
+        Opinion(item=item, proof=proof, alone=verdict(item), said=verdict(item, proof))
+        for item, proof in proofs(prover, judged)
+    ]
+    assert [opinions.shown(each) for each in said if opinions.is_dangerous(each)] == []
 
 
 def _proof(prover: Prover, edit: Edit) -> Proof:
