@@ -450,7 +450,12 @@ def _query(job: JobDefinition, output: str, identities: Mapping[str, str]) -> Qu
         identities=identities,
         table_columns=_selected(job, written),
         exact_names=isinstance(written, KafkaOutput),
+        watermarked=_watermarked(job),
     )
+
+
+def _watermarked(job: JobDefinition) -> list[str]:
+    return [name for name, step in job.steps.items() if step.watermark is not None]
 
 
 def _starred(item: Input) -> Mapping[str, str]:
@@ -485,6 +490,7 @@ def _over(job: JobDefinition, step: str, inputs: JobDefinition) -> Query:
         columns={name: item.columns for name, item in inputs.inputs.items()},
         exact_names=True,
         moved=job.python_steps,
+        watermarked=_watermarked(job),
     )
 
 

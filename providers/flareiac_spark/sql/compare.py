@@ -36,6 +36,7 @@ class Query:
     ``exact_names``: what takes the rows minds the case of a column's name, as code and the fields of a record
     do, and a table does not.
     ``moved``: relations whose columns are not known here and may be others than they were.
+    ``watermarked``: steps whose rows get a watermark, after their SQL.
     """
 
     steps: Mapping[str, str]
@@ -47,6 +48,7 @@ class Query:
     table_columns: Sequence[str] = ()
     exact_names: bool = False
     moved: Collection[str] = ()
+    watermarked: Collection[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +130,14 @@ def _names(query: Query) -> dict[str, list[str]]:
 
 def _composed(query: Query, moved: frozenset[str]) -> Composed:
     return compose(
-        query.steps, query.source, query.streams, query.columns, query.dedups, query.identities, moved
+        query.steps,
+        query.source,
+        query.streams,
+        query.columns,
+        query.dedups,
+        query.identities,
+        moved,
+        query.watermarked,
     )
 
 

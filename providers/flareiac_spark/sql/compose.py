@@ -100,11 +100,13 @@ def compose(
     dedups: Mapping[str, tuple[str, ...]],
     identities: Mapping[str, str],
     moved: Collection[str] = (),
+    watermarked: Collection[str] = (),
 ) -> Composed:
     """The query behind ``source``, without what nothing reads. ``moved``: relations (in lower case) whose
-    columns may be others than those of the query that this one is compared with. Raises ``CannotTell``.
+    columns may be others than those of the query that this one is compared with. ``watermarked``: steps that
+    no filter moves across. Raises ``CannotTell``.
     """
-    return _Composer(steps, streamed, columns, dedups, identities, moved).whole(source)
+    return _Composer(steps, streamed, columns, dedups, identities, moved, watermarked).whole(source)
 
 
 class _Composer:
@@ -116,8 +118,10 @@ class _Composer:
         dedups: Mapping[str, tuple[str, ...]],
         identities: Mapping[str, str],
         moved: Collection[str],
+        watermarked: Collection[str],
     ) -> None:
         self._moved = moved
+        self._watermarked = {name.lower() for name in watermarked}
         self._identities = {name.lower(): identity for name, identity in identities.items()}
         self._steps = {name.lower(): (name, sql) for name, sql in steps.items()}
         self._streamed = {name.lower() for name in streamed}
@@ -166,7 +170,16 @@ class _Composer:
         if tree is None:
             raise CannotTell(f"the SQL of step {written} is not read here")
         relation = self._query(tree, Names(step=written, steps=(*names.steps, name), ctes={}))
+        if name in self._watermarked:
+            relation = self._watermark(relation, written)
         return self._dedup(relation, written, self._dedups[name]) if name in self._dedups else relation
+
+    def _watermark(self, relation: Relation, step: str) -> Relation:
+        """Filters stay on the side of a watermark on which they are written: it is made of the rows that it
+        sees.
+        """
+        mark = self._known(Compute(id=self._id("watermark"), step=step, input=relation.block, items=[]))
+        return Relation(block=Block(base=mark), given=relation.given)
 
     def _scan(self, parts: tuple[str, ...], step: str) -> Relation:
         relation = ".".join(parts)

@@ -492,8 +492,21 @@ class _Differ:
                 place.part(ChangeKind.JOIN_TYPE), new.step, *known, feeds_state=feeds_state, detail=detail
             )
         self._unsure(old, new, feeds_state)
+        before = len(self._found)
         self._equations(old, new, place, table)
         self._rest(old, new, place, table)
+        if len(self._found) == before and list(map(self._old.text, old.order)) != list(
+            map(self._new.text, new.order)
+        ):
+            part, texts = (
+                place.part(ChangeKind.JOIN_KEYS),
+                (
+                    self._old.listed(old.order, " AND "),
+                    self._new.listed(new.order, " AND "),
+                ),
+            )
+            detail = ": ".join(filter(None, (table, "only their order")))
+            self._add(part, new.step, *texts, feeds_state=feeds_state, detail=detail)
 
     def _unsure(self, old: Join, new: Join, feeds_state: bool) -> None:
         for one, other, _ in self._parted(old.unsure, new.unsure):

@@ -95,6 +95,8 @@ class Join:
     kind: str
     keys: list[tuple[exp.Expr, exp.Expr]] = field(default_factory=list)
     rest: list[Condition] = field(default_factory=list)
+    order: list[exp.Expr] = field(default_factory=list)
+    """Equations and other conditions as they follow each other."""
     kept: list[Item] = field(default_factory=list)
     unsure: list[Condition] = field(default_factory=list)
     """Filters above an outer join that may turn it into an inner one."""

@@ -121,6 +121,7 @@ def _filter_outer_join(block: Block, join: Join, condition: Condition, sides: se
         if narrower and verdict:
             join.kind = narrower
             rest, join.rest = join.rest, []
+            join.order = [exp.EQ(this=left, expression=right) for left, right in join.keys]
             on_conditions(join, rest)
             _filter_join(block, join, condition)
             return
@@ -142,13 +143,15 @@ def _compare_sides(join: Join, condition: Condition) -> None:
     equation = bare(condition.expr)
     if isinstance(equation, exp.EQ):
         left, right = _sides(join, equation.left), _sides(join, equation.right)
+        if (left, right) == ({_RIGHT}, {_LEFT}):
+            equation = exp.EQ(this=equation.right, expression=equation.left)
+            left, right = right, left
         if (left, right) == ({_LEFT}, {_RIGHT}):
             join.keys.append((equation.left, equation.right))
-            return
-        if (left, right) == ({_RIGHT}, {_LEFT}):
-            join.keys.append((equation.right, equation.left))
+            join.order.append(equation)
             return
     join.rest.append(condition)
+    join.order.append(condition.expr)
 
 
 def _sides(join: Join, expr: exp.Expr) -> set[int]:
