@@ -74,3 +74,8 @@ def test_a_worker_is_lost_and_every_row_is_there_once(project: Project, cluster:
     assert {row["city"] for row in project.rows("named")} == {"ROME", "OSLO", "BERN"}
     project.until(lambda: sum(row["rides"] for row in project.rows("counts")) == 60, "60 rides counted")
     project.quiet()
+    # Spark's plans are compared in the driver that was submitted
+    run = project.run_id("job.counts")
+    project.edit("counts", ("FROM rides GROUP", "FROM rides AS r GROUP"))
+    assert "proves that it is the same query" in project.apply().out
+    assert project.run_id("job.counts") == run

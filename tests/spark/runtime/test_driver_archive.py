@@ -10,8 +10,10 @@ from flareiac_spark.runtime.driver_archive import driver_archive
 LOOK = """
 import sys
 from importlib.metadata import entry_points
+from importlib.resources import files
 from flareiac.sdk.table_tasks import performer_of
 import flareiac_spark.driver.job_runner, flareiac_spark.control
+assert "class PlanText" in files("flareiac_spark.driver").joinpath("PlanText.java").read_text()
 assert flareiac_spark.__path__[0].startswith(sys.argv[1]), flareiac_spark.__path__
 for entry in entry_points(group=sys.argv[2]):
     print(entry.name, performer_of(entry.name).kind)
