@@ -323,7 +323,7 @@ def _without_ignored(desired: DesiredResource, record: ResourceRecord | None) ->
         for name in _canonical(str(head), attributes):
             if name in record.attributes:
                 attributes = _put(attributes, [name, *rest], record.attributes)
-        attributes = _ordered(str(head), attributes, record.attributes)
+        attributes = _ordered(str(head), attributes, record.attributes, whole=not rest)
     return attributes
 
 
@@ -335,13 +335,22 @@ def _canonical(name: str, attributes: Attributes) -> tuple[str, ...]:
     return several if name not in attributes and several else (name,)
 
 
-def _ordered(name: str, attributes: Attributes, recorded: Attributes) -> Attributes:
-    """With the order of blocks, which an attribute of its own says, for those that are there now."""
+def _ordered(name: str, attributes: Attributes, recorded: Attributes, *, whole: bool) -> Attributes:
+    """With the order of blocks, which an attribute of its own says, for those that are there now: one that is
+    kept stands behind the one that it was recorded behind. ``whole``: all are kept.
+    """
     order, blocks = f"{name}_order", attributes.get(f"{name}s")
     if order not in attributes or not isinstance(blocks, dict):
         return attributes
-    known = [*(recorded.get(order) or ()), *(attributes[order] or ())]
-    return {**attributes, order: [each for each in dict.fromkeys(known) if each in blocks]}
+    declared = () if whole else attributes[order] or ()
+    found = [each for each in declared if each in blocks]
+    before: list[Data] = []
+    for each in recorded.get(order) or ():
+        if each in blocks and each not in found:
+            known = [found.index(other) for other in before if other in found]
+            found.insert(known[-1] + 1 if known else 0, each)
+        before.append(each)
+    return {**attributes, order: found}
 
 
 def _put(attributes: Attributes, path: list[Data], recorded: Data) -> Attributes:
