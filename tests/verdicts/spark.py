@@ -99,6 +99,8 @@ class Views:
         self._defined: dict[str, tuple[str, tuple[str, ...], bool]] = {}
         self._conf: dict[str, str] = {}
         self._usual: dict[str, str | None] = {}
+        for name in INPUTS:  # also for SQL that is no version's
+            self._define(name, name, (), watermarks=False)
 
     def frame(self, version: Version, *, watermarks: bool = False) -> Any:
         """What a version writes. Raises what Spark says of its SQL."""
