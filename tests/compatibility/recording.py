@@ -146,7 +146,9 @@ def unpack(archive: Path) -> Path:
     """
     _empty(PLACE)
     with tarfile.open(archive) as packed:
-        packed.extractall(PLACE, filter="data")
+        # The first releases of Python 3.11 have no filters: Debian's is one of them
+        packed.extraction_filter = getattr(tarfile, "data_filter", None)
+        packed.extractall(PLACE)
     _stand_in(PLACE / "runtime")
     return PLACE
 

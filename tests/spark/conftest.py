@@ -182,13 +182,19 @@ class Lake:
         return self.until(address, lambda job: job.phase in phases)
 
     def until_rows(self, table: str, count: int) -> list[dict[str, Any]]:
-        """The table's rows once there are that many (or more)."""
+        """The table's rows once there are that many (or more). On a busy machine they may come slowly: the
+        deadline counts from the last time that one came.
+        """
+        before = -1
 
         def has_rows(_status: Status) -> bool:
             # Read once the newest snapshot counts enough rows
             return self._written(table) >= count and len(self.rows(table)) >= count
 
-        if wait_for(self.control, has_rows, timeout=DEADLINE) is None:
+        while wait_for(self.control, has_rows, timeout=DEADLINE) is None:
+            if (there := self._written(table)) > before:
+                before = there
+                continue
             pytest.fail(f"{table} has {len(self.rows(table))} rows: {self.control.read_status()}")
         return self.rows(table)
 
