@@ -60,7 +60,7 @@ class Terminal:
         """Prints a result. Raises ``Failure`` where there is no room, ``BrokenPipeError`` where its reader is
         gone.
         """
-        _write(visible(text))
+        _write(visible(text, colour=self.colour()))
 
     def out_as_is(self, text: str) -> None:
         """Prints a result byte for byte; on a terminal as ``out``. Raises what ``out`` raises."""
@@ -74,7 +74,7 @@ class Terminal:
     def say(self, text: str) -> None:
         """Something for the person, not part of the result."""
         sys.stdout.flush()
-        shown = visible(text)
+        shown = visible(text, colour=self.colour(sys.stderr.isatty()))
         sys.stderr.write(shown if shown.endswith("\n") else shown + "\n")
         sys.stderr.flush()
 

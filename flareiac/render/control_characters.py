@@ -21,10 +21,13 @@ def _spelled_out(text: str) -> str:
     return _CONTROL.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
 
 
-def visible(text: str) -> str:
+def visible(text: str, *, colour: bool = True) -> str:
     """The text as a terminal may get it: control characters spelled out, but for tab, line feed and the
-    colours of ``Style``.
+    colours of ``Style``. ``colour``: False where nothing is coloured, so that each such sign is somebody
+    else's.
     """
+    if not colour:
+        return _spelled_out(_masked(text))
     parts = _COLOURS.split(_masked(text))
     return "".join(part if at % 2 else _spelled_out(part) for at, part in enumerate(parts))
 

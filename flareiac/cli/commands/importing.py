@@ -15,6 +15,7 @@ from flareiac.cli.terminal import Terminal
 from flareiac.config.files import SUFFIX, is_configuration
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, error
+from flareiac.render.control_characters import printable
 from flareiac.render.hcl_text import file_text
 
 Address = Annotated[str | None, typer.Argument(help="The address that it gets.", metavar="[ADDRESS]")]
@@ -74,9 +75,9 @@ def _hand_out(terminal: Terminal, found: Imported, target: Path | None) -> int:
     notes = tuple(f"Left out: {item.id}: {item.why}" for item in found.left_out if not item.declared)
     declared = [item for item in found.left_out if item.declared]
     for item in declared:
-        terminal.say(f"{item.id}: {item.why}; nothing to do.")
+        terminal.say(printable(f"{item.id}: {item.why}; nothing to do."))
     for note in notes:
-        terminal.say(f"Warning: {note}")
+        terminal.say(printable(f"Warning: {note}"))
     if not found.blocks:
         terminal.say("Nothing to import.")
         return ExitCode.DONE if declared else ExitCode.ERROR
