@@ -56,9 +56,7 @@ METRICS: Final[Mapping[str, Metric]] = {
     "flareiac_query_state_rows": Metric("gauge", "Rows of state, for a query that keeps some."),
     "flareiac_query_state_bytes": Metric("gauge", "Memory that the state takes, for such a query."),
     "flareiac_query_late_rows": Metric(
-        "gauge",
-        "Rows later than the watermark in the last batch, dropped. Those that an aggregation has combined "
-        "count as one.",
+        "gauge", "Rows later than the watermark in the last batch, dropped, as Spark counts them."
     ),
     "flareiac_query_late_rows_total": Metric(
         "counter", "Rows later than the watermark since the first start of the query, dropped."
