@@ -35,12 +35,17 @@ def parsed(sql: str) -> exp.Query | None:
 
 
 def one_query(sql: str, parse: Callable[[str], Sequence[exp.Expr | None]]) -> exp.Query | None:
-    """The tree of the one query in a text; None where there is another number, or none can be read."""
+    """The tree of the one query in a text; None where there is another number, or none can be read, or where
+    ``IDENTIFIER('p')`` makes a name of a text: what is read is not in the tree then.
+    """
     try:
         found = [tree for tree in parse(sql) if tree is not None]
     except Exception:  # noqa: BLE001 - on odd text the parser fails with its own assertions and attribute errors too
         return None
-    return found[0] if len(found) == 1 and isinstance(found[0], exp.Query) else None
+    if len(found) != 1 or not isinstance(found[0], exp.Query):
+        return None
+    named = any(call.name.lower() == "identifier" for call in found[0].find_all(exp.Anonymous))
+    return None if named else found[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -50,7 +50,7 @@ def raw_parse(sql: str) -> exp.Query | None:
 def _is_misread(node: exp.Expr) -> bool:
     """Where the parser binds otherwise than Spark: ``a:b`` as an alias; ``a | b & c``, ``a || b + c``, ``a =
     b < c`` and ``a = b IN (c)``, which Spark reads in another order. With brackets they are read alike. Also
-    where a number or a text stands for a column: ``ORDER BY 2``, ``ORDER BY ALL``, ``IDENTIFIER('a')``.
+    where a number or a word stands for a column: ``ORDER BY 2``, ``ORDER BY ALL``.
     """
     bits = (exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor, exp.BitwiseLeftShift, exp.BitwiseRightShift)
     equal, ordered = (exp.EQ, exp.NEQ, exp.NullSafeEQ), (exp.GT, exp.GTE, exp.LT, exp.LTE)
@@ -58,8 +58,6 @@ def _is_misread(node: exp.Expr) -> bool:
     match node:
         case exp.Alias():
             return not isinstance(node.args["alias"], exp.Identifier)
-        case exp.Anonymous():
-            return node.name.lower() == "identifier"
         case exp.Ordered():
             return isinstance(node.this, exp.Literal | exp.Var)
         case exp.Binary():

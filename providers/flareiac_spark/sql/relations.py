@@ -6,17 +6,17 @@ from sqlglot import exp
 
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sql.parse import parsed
-from flareiac_spark.sql.tree import COLUMNS_OR_FUNCTIONS, column_or_function, cte_names, is_call
+from flareiac_spark.sql.tree import COLUMNS_OR_FUNCTIONS, column_or_function, cte_names
 
 
 def relations(sql: str) -> tuple[str, ...] | None:
     """The names after FROM and JOIN that are no CTE, once each, dotted where qualified. None: the SQL is not
-    readable here, or ``IDENTIFIER('p')`` makes a name of a text.
+    readable here.
 
     Their order follows the query's structure alone.
     """
     tree = parsed(sql)
-    if tree is None or any(is_call(call, ("identifier",)) for call in tree.find_all(exp.Anonymous)):
+    if tree is None:
         return None
     found: dict[str, None] = {}
     for table in tables_of(tree):

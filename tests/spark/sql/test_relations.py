@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from flareiac_spark.sql.column_usage import columns_named
 from flareiac_spark.sql.compare import Query, compare_queries
 from flareiac_spark.sql.parse import parsed
-from flareiac_spark.sql.relations import columns_read, relations, streams_in_order
+from flareiac_spark.sql.relations import columns_read, relation_uses, relations, streams_in_order
 from flareiac_spark.sql.state import Stateful, state_of, stateful_steps
 from flareiac_spark.sql.static_reading import columns_given
 
@@ -173,3 +173,10 @@ def test_a_star_inside_a_call_reads_every_column(star: str) -> None:
 def test_positions_are_those_of_sparks_offsets(steps: dict[str, str], positions: tuple[str, ...]) -> None:
     """As measured on Spark 4.1: the lines of ``offsets/0`` and the files that each source's log names."""
     assert streams_in_order(steps, "s", ["ev", "ev2"]) == positions
+
+
+def test_a_name_that_a_text_makes_leaves_everything_open() -> None:
+    for sql in ("SELECT a FROM IDENTIFIER('t')", "SELECT identifier('a') FROM t"):
+        assert relations(sql) is None
+        assert relation_uses(sql) is None
+        assert columns_read([sql], "t", ["a", "b"]) == {"a", "b"}
