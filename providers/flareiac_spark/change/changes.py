@@ -1,5 +1,6 @@
 """What one difference between two definitions of a job means for what runs: a closed union."""
 
+from collections.abc import Iterable
 from typing import Final, TypeAlias
 
 from flareiac.kernel.data import Data
@@ -102,3 +103,8 @@ GRAVITY: Final = (Noted, Live, Reworded, Pinned, Restarted, Mixed, Refused)
 def gravity(change: JobChange) -> int:
     """Greater is graver."""
     return GRAVITY.index(type(change))
+
+
+def blocks(found: Iterable[JobChange]) -> bool:
+    """True where one of the changes asks for a person's word, or cannot be carried out."""
+    return any(isinstance(change, Mixed | Refused) for change in found)

@@ -10,7 +10,7 @@ from typing import Final, Literal, TypeAlias
 from flareiac.kernel.data import digest
 from flareiac.kernel.records import encode
 from flareiac_spark.change.acceptance_token import token_of
-from flareiac_spark.change.changes import JobChange, Mixed, Noted, Refused, Restarted, Reworded
+from flareiac_spark.change.changes import JobChange, Mixed, Noted, Refused, Restarted, Reworded, blocks
 from flareiac_spark.change.query_changes import REPLACES, has_shape
 from flareiac_spark.change.query_text import query_text, reworded, same_texts
 from flareiac_spark.control import Proof, StoredProof
@@ -47,7 +47,7 @@ def needed_proof(
     asks for a person's word or a new generation anyway. ``is_new``: the job starts in any case, on the
     checkpoint that ``recorded`` left.
     """
-    if same_texts(recorded, desired) or any(isinstance(change, Mixed | Refused) for change in found):
+    if same_texts(recorded, desired) or blocks(found):
         return NO_PROOF
     if is_new and is_accepted_unproven(address, recorded, desired):
         return NO_PROOF
@@ -106,8 +106,7 @@ def is_proven_to_go_on(
     the changes between both, as they are judged with that proof.
     """
     proof = known_proof(before, desired, facts)
-    refused = any(isinstance(change, Mixed | Refused) for change in others)
-    return proof is not None and proof.verdict in ("equal", "state") and not refused
+    return proof is not None and proof.verdict in ("equal", "state") and not blocks(others)
 
 
 def judged(
@@ -124,13 +123,13 @@ def judged(
     stateful = _holds_shape(recorded, facts)
     if proof.verdict == "equal":
         return (*noted, *_proven_texts(recorded, desired, proof.spark))
-    blocks = any(isinstance(change, Mixed | Refused) for change in found)
+    is_blocked = blocks(found)
     same = not any(isinstance(change, Restarted) for change in found)
     if proof.verdict == "state":
-        if not blocks and not same:
+        if not is_blocked and not same:
             return tuple(found)
         return (*noted, _above_state(recorded, desired, proof) if stateful else _restarted(proof))
-    if blocks:
+    if is_blocked:
         return tuple(found)
     if stateful:
         return (*noted, unproven_change(recorded, desired, said_of(proof)))

@@ -33,6 +33,7 @@ from flareiac_spark.change.changes import (
     Refused,
     Restarted,
     Reworded,
+    blocks,
     gravity,
 )
 from flareiac_spark.change.diff import SPARK, changes, is_fresh, quarantined
@@ -551,7 +552,7 @@ def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefiniti
     needed = NO_PROOF if fresh else needed_proof(request.address, before, desired, facts, found)
     if needed == KEEPS_STATE and is_accepted_unproven(request.address, before, desired):
         found, needed = [*found, unproven_change(before, desired)], NO_PROOF
-    if needed == NO_PROOF and not fresh and runs is not recorded and not _blocks(found):
+    if needed == NO_PROOF and not fresh and runs is not recorded and not blocks(found):
         needed = start_needs(before, facts) if not same_texts(before, desired) else NO_PROOF
     pair = "" if fresh or same_texts(before, desired) else pair_digest(before, desired)
     healable = running(request, recorded, facts)
@@ -630,10 +631,6 @@ def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefiniti
             start_needs=start_needs(recorded, facts) if needed == IS_EQUAL else NO_PROOF,
         ).data,
     )
-
-
-def _blocks(found: Sequence[JobChange]) -> bool:
-    return any(isinstance(change, Mixed | Refused) for change in found)
 
 
 def _found_of_both(
@@ -899,7 +896,7 @@ def _facts(request: PlanRequest) -> JobFacts:
 
 
 def _left_identity(request: PlanRequest) -> Attributes:
-    """That of the job which left the checkpoint of a new one."""
+    """The identity of the job that left the checkpoint of a new one; empty where none did."""
     user = last_user(request, JobDefinition.of(request.desired)) if request.desired is not None else None
     return user.identity if user is not None else {}
 

@@ -495,18 +495,8 @@ class _Differ:
         before = len(self._found)
         self._equations(old, new, place, table)
         self._rest(old, new, place, table)
-        if len(self._found) == before and list(map(self._old.text, old.order)) != list(
-            map(self._new.text, new.order)
-        ):
-            part, texts = (
-                place.part(ChangeKind.JOIN_KEYS),
-                (
-                    self._old.listed(old.order, " AND "),
-                    self._new.listed(new.order, " AND "),
-                ),
-            )
-            detail = ": ".join(filter(None, (table, "only their order")))
-            self._add(part, new.step, *texts, feeds_state=feeds_state, detail=detail)
+        if len(self._found) == before:
+            self._order_of_conditions(old, new, place, table)
 
     def _unsure(self, old: Join, new: Join, feeds_state: bool) -> None:
         for one, other, _ in self._parted(old.unsure, new.unsure):
@@ -566,6 +556,17 @@ class _Differ:
         for one, other, order in self._parted(old.rest, new.rest):
             part, texts = place.part(ChangeKind.JOIN_CONDITION), self._conditions(one, other)
             detail = ": ".join(filter(None, (table, order)))
+            self._add(part, new.step, *texts, feeds_state=place.feeds_state, detail=detail)
+
+    def _order_of_conditions(self, old: Join, new: Join, place: _Place, table: str) -> None:
+        """Compares how the same equations stand among the same other conditions."""
+        before, after = list(map(self._old.text, old.order)), list(map(self._new.text, new.order))
+        if before != after:
+            texts = self._old.listed(old.order, " AND "), self._new.listed(new.order, " AND ")
+            part, detail = (
+                place.part(ChangeKind.JOIN_KEYS),
+                ": ".join(filter(None, (table, "only their order"))),
+            )
             self._add(part, new.step, *texts, feeds_state=place.feeds_state, detail=detail)
 
     # What holds no state
