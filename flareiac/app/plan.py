@@ -71,7 +71,7 @@ class PlanReport:
     beside: tuple[Diagnostic, ...] = ()
     """The complaints from before it was made."""
     later: tuple[Diagnostic, ...] = ()
-    """Those among them that a plan which blocks something says better."""
+    """The complaints among them that a plan which blocks something says better."""
     refused: bool = False
     """True where an apply would refuse it: what it would run is wrong."""
 

@@ -100,7 +100,7 @@ def warning(code: Code, detail: str = "", /, **place: Unpack[Place]) -> Diagnost
 
 @dataclass(slots=True)
 class Diagnostics:
-    """What one run complains of, in its order; the same complaint is kept once. ``later``: what is left to
+    """The complaints of one run, in their order; the same one is kept once. ``later``: those that are left to
     the plan.
     """
 
@@ -114,7 +114,7 @@ class Diagnostics:
             (self.later if item.left_to_plan else self.items).append(item)
 
     def take_later(self) -> None:
-        """Complains of what was left to the plan, which does not say it."""
+        """Moves the complaints that were left to the plan to the others: no plan says them."""
         self.items.extend(self.later)
         self.later.clear()
 

@@ -106,7 +106,7 @@ def apply_of(project: Project) -> Ended:
 
 
 def is_asked(project: Project) -> bool:
-    """Whether a question waits for the application."""
+    """True where a question waits for the application."""
     operations = project.control / "operations"
     return operations.exists() and any(operations.iterdir())
 

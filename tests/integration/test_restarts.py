@@ -99,7 +99,7 @@ def test_an_apply_that_dies_before_it_begins_stops_nothing_for_good(pair: Projec
 
 
 def expect_held(project: Project) -> None:
-    """What the apply that died would change is down, until the hold ends or another apply starts it."""
+    """The job of an apply that died is down until the hold ends, or another apply starts it."""
     with project.edited("rides", (f"{GOOD} WHERE id >= -1", GOOD)):
         for shown in (
             project.plan(2),

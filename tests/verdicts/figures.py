@@ -12,7 +12,7 @@ from tests.bench.figure import Better, Figure, remark
 from tests.verdicts.generate import pairs
 from tests.verdicts.judge import judged
 from tests.verdicts.pair import Judged, Judgement, Stop, keep, written
-from tests.verdicts.product import Verdict, told, verdict
+from tests.verdicts.product import Verdict, in_words, verdict
 from tests.verdicts.queries import FAMILIES
 from tests.verdicts.spark import application
 from tests.verdicts.stop import Stopped
@@ -56,7 +56,7 @@ def verdicts(directory: Path, order: Order) -> Iterator[Figure]:
     for item in wrong:
         remark(
             f"{item.pair.id}, {item.pair.edit}: Spark says {item.judgement} {item.stop}, the product "
-            f"{said[item.pair.id]}: {told(item)}"
+            f"{said[item.pair.id]}: {in_words(item)}"
         )
     _written(order, found, wrong)
     yield from figures(found, said, order.seed)

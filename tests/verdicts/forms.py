@@ -89,7 +89,7 @@ def _form(
 
 
 def _top(filling: Filling, relation: str) -> str:
-    """What is written of a relation with the columns k, v and id: counted by key, or row by row."""
+    """Writes a relation with the columns k, v and id: counted by key, or row by row."""
     if filling["output"] in ("complete", "merge"):
         return f"SELECT k, count(*) AS n, sum(v) AS s FROM {relation} GROUP BY k"
     return f"SELECT id, k, v FROM {relation}"
@@ -489,9 +489,7 @@ FORMS: Final[Mapping[str, Form]] = {
     "unread columns": _form(
         _unread_columns,
         output=_STATE,
-        unread_column="none; window(ts, '20 minutes', '10 minutes'); window(ts, '10 minutes'); explode(arr); explode_outer(arr); explode(m.a, m.b); posexplode(arr); window(ts, '30 minutes', '10 minutes').start; v + 1; window(ts, '10 minutes', '10 minutes', '1 minute').end; 1 / 1; size(arr); stack(2, v, v2)".replace(
-            "explode(m.a, m.b)", "explode(map_keys(m))"
-        ).replace("posexplode(arr); ", ""),
+        unread_column="none; window(ts, '20 minutes', '10 minutes'); window(ts, '10 minutes'); explode(arr); explode_outer(arr); explode(map_keys(m)); window(ts, '30 minutes', '10 minutes').start; v + 1; window(ts, '10 minutes', '10 minutes', '1 minute').end; 1 / 1; size(arr); stack(2, v, v2)",
         lateral_view="none; none; LATERAL VIEW explode(arr) t AS y; LATERAL VIEW OUTER explode(arr) t AS y; LATERAL VIEW explode(array(1, 2)) t AS y; LATERAL VIEW explode(array(1)) t AS y",
         condition="none; none; window(ts, '10 minutes').start IS NOT NULL; v > 1; ts IS NOT NULL",
         **{"as": "step; subquery; CTE"},
@@ -517,7 +515,7 @@ FORMS: Final[Mapping[str, Form]] = {
         output=_STATE,
         marked="yes;no",
         stream="ev; late; dbl",
-        second_stream="ev; late; dbl; more".replace("; more", ""),
+        second_stream="ev; late; dbl",
         form="one; both",
         bound_to="itself; itself; ev; late; dbl",
     ),
@@ -561,9 +559,7 @@ FORMS: Final[Mapping[str, Form]] = {
     "division": _form(
         _divided,
         output=_STATE,
-        value="v; v + 1; rand(); if(rand() < 0.5, 1, 2); v2; CASE WHEN v > 2 THEN v ELSE v2 END; 10 / (v * v + 1); CAST(k2 AS INT)".replace(
-            "; CAST(k2 AS INT)", ""
-        ),
+        value="v; v + 1; rand(); if(rand() < 0.5, 1, 2); v2; CASE WHEN v > 2 THEN v ELSE v2 END; 10 / (v * v + 1)",
         condition="true; v > 2; rand() < 0.5; k <> 'b'",
         read="once; twice; through another",
         **{"as": "step; two steps; CTE; CTE of a CTE; subquery"},

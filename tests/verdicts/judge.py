@@ -131,7 +131,7 @@ def _text(version: Version) -> str:
 
 
 def is_drawn(version: Version) -> bool:
-    """Whether it draws numbers. A stream draws others in each batch, whatever seed it is given."""
+    """True where it draws numbers. A stream draws others in each batch, whatever seed it is given."""
     return any(_DRAWN.search(sql) for sql in version.steps.values())
 
 

@@ -45,8 +45,8 @@ class Verdict(StrEnum):
 
 
 def verdict(judged: Judged, proof: Proof | None = None) -> Verdict:
-    """Of a job that has committed batches, with the state that Spark keeps for the old version. ``proof``: what
-    Spark's plans say, if they were asked.
+    """The verdict on a job that has committed batches, with the state that Spark keeps for the old
+    version. ``proof``: the answer of Spark's plans, if they were asked.
     """
     found = _changes(judged, proof)
     if any(isinstance(change, Mixed | Refused) for change in found):
@@ -58,7 +58,7 @@ def verdict(judged: Judged, proof: Proof | None = None) -> Verdict:
     return Verdict.NONE if same else Verdict.RESTART
 
 
-def told(judged: Judged, proof: Proof | None = None) -> tuple[str, ...]:
+def in_words(judged: Judged, proof: Proof | None = None) -> tuple[str, ...]:
     """The changes in words, for a person who looks for the reason of a verdict."""
     return tuple(f"{type(change).__name__}: {change.text}" for change in _changes(judged, proof))
 
@@ -157,7 +157,7 @@ def _step(version: Version, name: str) -> Attributes:
 
 
 def _milliseconds(delay: str) -> int:
-    """Of a number of minutes."""
+    """The milliseconds of a number of minutes."""
     return int(delay.removesuffix(" minutes")) * 60_000
 
 

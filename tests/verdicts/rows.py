@@ -20,7 +20,7 @@ _RAISES: Final = Counter({"raises": 1})
 
 @dataclass(slots=True, kw_only=True)
 class _Known:
-    """What was learned of an old version, which several pairs share."""
+    """The judge's knowledge of an old version, which several pairs share."""
 
     key: object
     columns: dict[str, str]
@@ -75,7 +75,7 @@ class RowsJudge:
         return self._old
 
     def _operators(self, version: Version, pair: Pair) -> tuple[str, ...]:
-        """Those with state. Raises ``NotAQuery``, also where Spark does not take it as a streaming query."""
+        """The operators with state. Raises ``NotAQuery``, also where Spark does not take it as a streaming query."""
         if pair.output == "batch":
             return ()
         try:
@@ -120,7 +120,7 @@ def _first(rows: Counter[str]) -> str:
 
 
 def judged_by_rows(judge: RowsJudge, pairs: Iterable[Pair]) -> Iterator[Judged]:
-    """Those of the pairs that Spark takes."""
+    """Yields the pairs that Spark takes."""
     for pair in pairs:
         try:
             yield judge.judged(pair)

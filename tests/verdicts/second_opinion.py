@@ -21,7 +21,7 @@ from tests.verdicts.forms import form_pairs
 from tests.verdicts.generate import pairs
 from tests.verdicts.judge import is_drawn
 from tests.verdicts.pair import Judged, Judgement, Pair, Stop, keep, written
-from tests.verdicts.product import Verdict, back, is_one_text, told, verdict
+from tests.verdicts.product import Verdict, back, in_words, is_one_text, verdict
 from tests.verdicts.proof import Remembering, proofs
 from tests.verdicts.rows import RowsJudge, judged_by_rows
 from tests.verdicts.spark import application
@@ -106,7 +106,7 @@ class _Course:
         return Opinion(item=item, proof=proof, alone=verdict(item), said=verdict(item, proof))
 
     def _returned(self, each: Opinion) -> Verdict | None:
-        """What the product says of the way back, where the way there needs no word."""
+        """The product's verdict on the way back, where the way there needs no word."""
         if each.said is Verdict.BLOCKED:
             return None
         way = back(each.item)
@@ -148,7 +148,7 @@ def verdicts_by_rows(directory: Path, order: Order) -> Iterator[Figure]:
 
 
 def figures(found: Sequence[Opinion], seed: int) -> Iterator[Figure]:
-    """What was counted."""
+    """Counts verdicts by what rows and plans say."""
     across = [each for each in found if each.item.stop is not Stop.UNTRIED]
     yield Figure(
         name="verdicts by rows, pairs judged",
@@ -187,7 +187,7 @@ def figures(found: Sequence[Opinion], seed: int) -> Iterator[Figure]:
 
 
 def _right(found: Sequence[Opinion]) -> Figure:
-    """How often the product's class is that of the judge."""
+    """Counts how often the product's class is that of the judge."""
     known = [(each, wanted) for each in found if (wanted := class_of(each)) is not None]
     table = Counter(f"{wanted} called {_CLASSES[each.said]}" for each, wanted in known)
     right = sum(_CLASSES[each.said] == wanted for each, wanted in known)
@@ -213,8 +213,8 @@ def _right(found: Sequence[Opinion]) -> Figure:
 
 
 def _over_blocked(found: Sequence[Opinion]) -> Figure:
-    """Of pairs that Spark's plans prove to be one query, or to keep the state of a table that each batch
-    replaces. Other inputs and settings are not for plans to prove.
+    """The share that is blocked of the pairs that Spark's plans prove to be one query, or to keep the state of
+    a table that each batch replaces. Other inputs and settings are not for plans to prove.
     """
     proven = [each for each in found if _is_proven(each)]
     blocked = [each for each in proven if each.said is Verdict.BLOCKED]
@@ -241,7 +241,7 @@ def _is_proven(each: Opinion) -> bool:
 
 
 def class_of(each: Opinion) -> str | None:
-    """What rows say should happen; None where they say nothing."""
+    """The class that rows ask for; None where they say nothing."""
     item = each.item
     if item.judgement is Judgement.UNPROVEN or (each.stateful and item.stop is Stop.UNTRIED):
         return None
@@ -282,5 +282,5 @@ def shown(each: Opinion) -> str:
     return (
         f"{item.pair.id}, {item.pair.family}, {item.pair.edit}: rows {item.judgement}, over a stop {item.stop}, back "
         f"{item.back}; the product {each.said} (alone {each.alone}, back {each.returned}{one}), plans "
-        f"{each.proof.verdict} {each.proof.parts}: {item.why}; {told(item, each.proof)}; {item.pair.old} -> {item.pair.new}"
+        f"{each.proof.verdict} {each.proof.parts}: {item.why}; {in_words(item, each.proof)}; {item.pair.old} -> {item.pair.new}"
     )

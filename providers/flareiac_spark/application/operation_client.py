@@ -151,7 +151,9 @@ def _terminate(pid: int) -> None:
 
 
 def _gone(control: ControlDirectory, status: Status | None) -> Diagnostic:
-    """What an application that others run printed is not here: a file of that name is an older one's."""
+    """The error for an application that ended before it answered. The output of one that others run is not
+    here: a file of that name is an older one's.
+    """
     desired = control.read_desired()
     if desired is not None and desired.application.supervised:
         ended = status is not None and status.application.phase == "ended"

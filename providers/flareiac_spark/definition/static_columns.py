@@ -82,7 +82,7 @@ def check_columns(job: JobDefinition, references: References, diagnostics: Diagn
 
 
 def _is_hidden(mistake: Mistake) -> bool:
-    """Whether it may be about a column that Iceberg has beside those of a table, such as ``_file``."""
+    """True where it may be about a column that Iceberg has beside those of a table, such as ``_file``."""
     return isinstance(mistake, UnknownColumn) and mistake.name.rpartition(".")[2].startswith("_")
 
 
@@ -129,7 +129,7 @@ def _table_of(item: Input) -> Reference | None:
 
 
 def _columns_are_ignored(table: Reference, references: References) -> bool:
-    """Whether the table may have other columns than it declares: what is declared proves nothing then."""
+    """True where the table may have other columns than it declares, so that these prove nothing."""
     known = references.get(table.address)
     return known is not None and _COLUMN in known.ignored
 

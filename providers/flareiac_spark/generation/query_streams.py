@@ -35,7 +35,7 @@ def query_streams(job: JobDefinition, folder: str, uuids: Mapping[str, str | Non
 
 
 def _reads(job: JobDefinition, folder: str) -> int | None:
-    """How many positions the query has; None where that cannot be determined."""
+    """Counts the positions that the query has; None where that cannot be determined."""
     output = next((name for name in job.outputs if job.query_of(name) == folder), None)
     found = read_in_order(job, output) if output is not None else None
     return None if found is None else len(found)

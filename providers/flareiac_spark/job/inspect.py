@@ -68,7 +68,7 @@ def inspect_job(
 
 
 def _held(hold: Hold | None, job: JobStatus | None, state: str | None) -> tuple[str, ...]:
-    """Why it is not started."""
+    """Says why the job is not started; empty where it is not held."""
     facts = JobFacts(hold=hold, alive=True, state=state, phase=job.phase if job is not None else None)
     return (facts.held.text,) if facts.held is not None else ()
 

@@ -135,7 +135,7 @@ class Source(ABC):
         """As the driver is given it. ``order``: all columns of the stream, where their order counts."""
 
     def read_as(self, run: ResolvedSource, project: Project) -> "Source":
-        """This source, read in the way that an application was told to: the attributes that have one name in
+        """This source, read in the way that an application was asked to: the attributes that have one name in
         both, but for those that only a first start looks at.
         """
         if run.kind != self.kind:

@@ -130,7 +130,7 @@ class _Composer:
         self._operators: dict[str, Operator] = {}
         self._hints: list[Hint] = []
         self._windows: set[str] = set()
-        """Those that a projection computes: Spark makes rows of them, read or not."""
+        """The windows that a projection computes: Spark makes rows of them, read or not."""
         self._count = 0
 
     def whole(self, source: str) -> Composed:
@@ -140,7 +140,9 @@ class _Composer:
         )
         prune(composed)
         if self._windows - _windows_of(composed):
-            raise CannotTell("a window that nothing reads makes or drops rows")
+            raise CannotTell(
+                "a window that stands in no output and in no key makes or drops rows all the same"
+            )
         return composed
 
     def _id(self, kind: str) -> str:
@@ -553,7 +555,7 @@ def _windows_in(expr: exp.Expr) -> set[str]:
 
 
 def _windows_of(composed: Composed) -> set[str]:
-    """Those that an output or an operator reads."""
+    """The windows that an output, or the key or column of an operator, is made of."""
     exprs = [output.expr for output in composed.outputs]
     exprs += [expr for operator in all_below(composed.block.base) for expr in read_by(operator)]
     return set().union(*map(_windows_in, exprs))

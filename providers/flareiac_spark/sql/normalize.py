@@ -83,5 +83,5 @@ def operands_of(node: exp.Expr) -> list[exp.Expr]:
 
 
 def is_stable(expr: exp.Expr) -> bool:
-    """Whether it does not matter how often and where it is evaluated."""
+    """True where it does not matter how often and where it is evaluated."""
     return not any(is_call(call, UNSTABLE) for call in expr.find_all(exp.Anonymous))

@@ -132,7 +132,7 @@ def _spec(job: JobDefinition, project: Loaded) -> JobSpec:
 
 
 def _read(job: JobDefinition, project: Loaded) -> object:
-    """How inputs are read, as an application is told."""
+    """The inputs as an application is asked to read them."""
     given = job_spec_to_json(_spec(job, project))["inputs"]
     for item in given:
         del item["source"]["columns"]

@@ -15,7 +15,7 @@ import pytest
 from tests.verdicts.figures import is_false_restart, is_false_same
 from tests.verdicts.generate import pair, pairs
 from tests.verdicts.pair import Judged, Judgement, Stop, keep, read, written
-from tests.verdicts.product import Verdict, told, verdict
+from tests.verdicts.product import Verdict, in_words, verdict
 
 FOLDER: Final = Path(__file__).parent / "judged"
 RESTARTS: Final[Mapping[str, str]] = {}
@@ -139,4 +139,4 @@ def _made_up(numbers: int) -> list[Judged]:
 
 
 def _shown(item: Judged) -> str:
-    return f"{item.pair.id} {item.pair.edit}: {item.why or item.stop}; {', '.join(told(item))}"
+    return f"{item.pair.id} {item.pair.edit}: {item.why or item.stop}; {', '.join(in_words(item))}"

@@ -524,7 +524,9 @@ def test_no_judged_pair_is_proven_against_its_rows(prover: Prover, request: pyte
 
 
 def test_the_product_says_no_less_than_rows_do(prover: Prover, request: pytest.FixtureRequest) -> None:
-    """Of pairs that rows judged, over a stop and back; all with ``--slow``, otherwise the same sample."""
+    """The pairs are those that rows judged, over a stop and back; all with ``--slow``, otherwise the same
+    sample.
+    """
     judged = [item for path in sorted(BY_ROWS.glob("*.jsonl")) for item in read(path)]
     assert len({item.pair.family for item in judged}) > 10
     if not request.config.getoption("--slow"):
