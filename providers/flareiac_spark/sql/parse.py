@@ -26,6 +26,10 @@ _STATEMENTS: Final = frozenset(
 """The words with which a statement of Spark or of its extensions may begin."""
 
 
+_BY_TEXT: Final = "identifier"
+"""Spark's function that makes a name of a text."""
+
+
 @lru_cache(maxsize=4096)
 def parsed(sql: str) -> exp.Query | None:
     """The tree of one query, or None when sqlglot cannot read it (which says nothing about Spark). Never
@@ -44,19 +48,24 @@ def one_query(sql: str, parse: Callable[[str], Sequence[exp.Expr | None]]) -> ex
         return None
     if len(found) != 1 or not isinstance(found[0], exp.Query):
         return None
-    named = any(call.name.lower() == "identifier" for call in found[0].find_all(exp.Anonymous))
-    return None if named else found[0]
+    return None if _names_by_text(found[0]) else found[0]
+
+
+def _names_by_text(tree: exp.Expr) -> bool:
+    return any(call.name.lower() == _BY_TEXT for call in tree.find_all(exp.Anonymous))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unread:
     """Where a query could not be read: offsets in its text, the whole of it where the place is not known.
     ``wrong``: why it certainly is no query of Spark's, as a sentence; empty where it may be one.
+    ``names_by_text``: the query parses, and ``IDENTIFIER('p')`` leaves open what it reads.
     """
 
     start: int
     end: int
     wrong: str = ""
+    names_by_text: bool = False
 
 
 def unread(sql: str) -> Unread | None:
@@ -71,12 +80,16 @@ def unread(sql: str) -> Unread | None:
     if wrong := _certainly_wrong(tokens):
         return wrong
     try:
-        _dialect().parse(quoted_windows(sql))
+        trees = _dialect().parse(quoted_windows(sql))
     except ParseError as failure:
         at = failure.errors[0] if failure.errors else {}
         return _place(sql, at.get("line"), at.get("col"), at.get("highlight")) or whole
     except Exception:  # noqa: BLE001 - as in one_query
         return whole
+    if any(tree is not None and _names_by_text(tree) for tree in trees):
+        word = next((token for token in tokens if token.text.lower() == _BY_TEXT), None)
+        start, end = (word.start, word.end + 1) if word is not None else (whole.start, whole.end)
+        return Unread(start=start, end=end, names_by_text=True)
     return whole
 
 

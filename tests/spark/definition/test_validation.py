@@ -143,6 +143,15 @@ def test_sql_that_can_not_be_read_here_is_left_to_spark(tmp_path: Path) -> None:
     found = loaded((LAKE + STATELESS).replace("WHERE id > 0", "SOMETHING ? ODD"), tmp_path)
     (diagnostic,) = found.diagnostics
     assert (diagnostic.code, diagnostic.severity) == ("FIK358", Severity.WARNING)
+    assert "cannot parse" in diagnostic.detail
+
+
+def test_a_name_that_is_computed_is_left_to_spark(tmp_path: Path) -> None:
+    text = (LAKE + STATELESS).replace("FROM orders WHERE", "FROM IDENTIFIER('ord' || 'ers') WHERE")
+    (diagnostic,) = loaded(text, tmp_path).diagnostics
+    assert (diagnostic.code, diagnostic.severity) == ("FIK358", Severity.WARNING)
+    assert "computes a name with IDENTIFIER" in diagnostic.detail
+    assert "cannot parse" not in diagnostic.detail
 
 
 def test_growing_state_is_a_warning(tmp_path: Path) -> None:
