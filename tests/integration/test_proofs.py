@@ -20,6 +20,29 @@ COPIED = streaming(
     {"id": "long"},
     "SELECT id FROM rides WHERE id >= 0 AND id < 1000",
 )
+# A division into steps is taken to mean the same. Here a cast leaves the condition that keeps
+# errors away from it.
+PAID = streaming(
+    "paid",
+    {"city": "string", "paid": "long"},
+    "SELECT city, sum(CASE WHEN fare RLIKE '^[0-9]+$' THEN CAST(fare AS INT) END) AS paid FROM rides "
+    "GROUP BY city",
+    output='mode = "complete"',
+)
+CAST_FIRST = 'step "read" { sql = "SELECT city, fare, CAST(fare AS INT) AS n FROM rides" }\n  step "result"'
+DIVIDED = (
+    ("CAST(fare AS INT) END", "n END"),
+    ("FROM rides", "FROM read"),
+    ('step "result"', CAST_FIRST),
+)
+# A setting says whether double quotes hold a text or name a column.
+NAMED = streaming(
+    "named",
+    {"id": "long", "city": "string"},
+    r"SELECT id, \"city\" AS city FROM rides",
+    job='conf = { "spark.sql.ansi.doubleQuotedIdentifiers" = "true" }',
+)
+AS_TEXT = ((r"\"city\"", "'city'"),)
 
 
 @pytest.fixture(scope="module")
@@ -104,6 +127,33 @@ def test_without_state_a_text_that_is_not_proven_restarts_with_the_next_plan(run
     assert "No changes." in running.plan(0)
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "edits", "code"), [("paid", PAID, DIVIDED, 4), ("named", NAMED, AS_TEXT, 6)]
+)
+def test_a_text_that_was_taken_for_the_same_and_is_refuted_changes_nothing(
+    running: Project, name: str, text: str, edits: tuple[tuple[str, str], ...], code: int
+) -> None:
+    running.write(**{name: text})
+    running.apply()
+    before = running.run_id(f"job.{name}")
+    running.edit(name, *edits)
+    assert Effect.TAKEN in running.plan(2)
+    refused = running.apply(code=code)
+    assert "FIK470" in refused.text
+    assert "Nothing was changed." in refused.text
+    assert running.run_id(f"job.{name}") == before
+    # The next plan knows it without Spark: over state it asks for a person's word, else it restarts.
+    if code == 4:
+        assert_refuted(running.plan(4))
+        running.write(**{name: text})
+        assert "No changes." in running.plan(0)
+        return
+    assert "stops after its current batch and starts on the same checkpoint" in running.plan(2)
+    running.apply()
+    assert running.run_id(f"job.{name}") != before
+    assert "No changes." in running.plan(0)
+
+
 def test_a_blocked_text_that_spark_proves_equal_goes_on(running: Project) -> None:
     before = running.run_id("job.counts")
     running.edit("counts", ("id >= 0", "id >= 0L"))
@@ -151,7 +201,7 @@ def test_what_spark_does_not_understand_is_reported_before_any_apply(running: Pr
             said = running.run(command, "-prove", code=code).err
             assert "FIK073" in said
             assert "on counts.flare.hcl line" in said
-    assert "Checked here: the SQL of 2 jobs." in running.run("validate", "-prove").out
+    assert "Checked here: the SQL of 4 jobs." in running.run("validate", "-prove").out
 
 
 def assert_refuted(plan: str) -> None:
