@@ -102,8 +102,8 @@ def _check_readable(name: str, job: JobDefinition, diagnostics: Diagnostics) -> 
     why = (
         f"At {place} the SQL of step {name} computes a name with IDENTIFIER, which only Spark resolves: "
         if found.names_by_text
-        else f"FlareIaC cannot parse the SQL of step {name}, at {place}. If Spark cannot either, apply says so "
-        "before it changes anything. Until then "
+        else f"FlareIaC cannot parse the SQL of step {name}, at {place}. If Spark cannot either, apply says "
+        "so before it changes anything. Until then "
     ) + (
         "the columns, the types and the state of this step are not known, and what depends on them is not "
         "checked."
