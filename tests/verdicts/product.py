@@ -12,7 +12,14 @@ from pathlib import Path
 from typing import Final
 
 from flareiac.kernel.data import Attributes, Reference
-from flareiac_spark.change.changes import JobChange, Mixed, Noted, Refused, Restarted, Reworded
+from flareiac_spark.change.changes import (
+    JobChange,
+    MetadataOnly,
+    NewGeneration,
+    Restart,
+    ResultsChange,
+    TakenAsSame,
+)
 from flareiac_spark.change.diff import changes
 from flareiac_spark.change.proofs import pair_digest
 from flareiac_spark.change.query_text import same_texts
@@ -49,12 +56,12 @@ def verdict(judged: Judged, proof: Proof | None = None) -> Verdict:
     version. ``proof``: the answer of Spark's plans, if they were asked.
     """
     found = _changes(judged, proof)
-    if any(isinstance(change, Mixed | Refused) for change in found):
+    if any(isinstance(change, ResultsChange | NewGeneration) for change in found):
         return Verdict.BLOCKED
-    restarts = [change for change in found if isinstance(change, Restarted)]
+    restarts = [change for change in found if isinstance(change, Restart)]
     if restarts:
         return Verdict.WARNED if any(change.warning for change in restarts) else Verdict.RESTART
-    same = all(isinstance(change, Noted | Reworded) for change in found)
+    same = all(isinstance(change, MetadataOnly | TakenAsSame) for change in found)
     return Verdict.NONE if same else Verdict.RESTART
 
 

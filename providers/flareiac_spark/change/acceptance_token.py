@@ -4,12 +4,12 @@ from collections.abc import Iterable
 from typing import Final
 
 from flareiac.kernel.data import Data, canonical, digest
-from flareiac_spark.change.changes import Mixed
+from flareiac_spark.change.changes import ResultsChange
 
 _LENGTH: Final = 12
 
 
-def token_of(address: str, changes: Iterable[Mixed], used: Data) -> str:
+def token_of(address: str, changes: Iterable[ResultsChange], used: Data) -> str:
     """Derived from what is and what would be, so that it stops fitting as soon as either side is something
     else. ``used``: the one that was given last; the same change needs another one when it is made again.
     """

@@ -11,7 +11,7 @@ from flareiac.sdk.lakehouse import writers_of
 from flareiac.sdk.requests import PlanRequest
 from flareiac_spark import codes
 from flareiac_spark.change.acceptance_token import token, token_of
-from flareiac_spark.change.changes import JobChange, Mixed, Refused
+from flareiac_spark.change.changes import JobChange, NewGeneration, ResultsChange
 from flareiac_spark.change.drift import looked_at
 from flareiac_spark.change.left_definition import left_generation
 from flareiac_spark.change.query_changes import holds_state
@@ -45,8 +45,8 @@ def of_changes(
 
     ``carries``: offsets can be taken over.
     """
-    refused = [change for change in found if isinstance(change, Refused)]
-    mixed = [change for change in found if isinstance(change, Mixed)]
+    refused = [change for change in found if isinstance(change, NewGeneration)]
+    mixed = [change for change in found if isinstance(change, ResultsChange)]
     blocked = [_refused(change, request, desired, recorded, facts, carries=carries) for change in refused]
     if mixed and not is_accepted(request.address, mixed, desired, recorded):
         ways = new_generation(request, desired, recorded, facts, carries=carries)
@@ -55,7 +55,7 @@ def of_changes(
 
 
 def is_accepted(
-    address: str, mixed: Sequence[Mixed], desired: JobDefinition, recorded: JobDefinition
+    address: str, mixed: Sequence[ResultsChange], desired: JobDefinition, recorded: JobDefinition
 ) -> bool:
     """Whether someone gave their word for exactly these changes."""
     return bool(mixed) and desired.accept_result_change == token_of(
@@ -75,7 +75,9 @@ def of_carry_over(
     """
     so_far = replace(desired, generation=(desired.generation or 1) - 1)
     moved = [
-        change for change in found if isinstance(change, Refused) and change.rereadable and not change.carries
+        change
+        for change in found
+        if isinstance(change, NewGeneration) and change.rereadable and not change.carries
     ]
     there = [
         lost_checkpoint(request, so_far, facts),
@@ -89,7 +91,7 @@ def of_carry_over(
 
 
 def _refused(
-    change: Refused,
+    change: NewGeneration,
     request: PlanRequest,
     desired: JobDefinition,
     recorded: JobDefinition,
@@ -111,7 +113,7 @@ def _refused(
 
 def _mixed(
     address: str,
-    mixed: Sequence[Mixed],
+    mixed: Sequence[ResultsChange],
     desired: JobDefinition,
     recorded: JobDefinition,
     ways: Sequence[str],
@@ -140,7 +142,7 @@ def _begun(text: str) -> str:
     return text if text.startswith("spark.") else f"{text[:1].upper()}{text[1:]}"
 
 
-def _old_and_new(change: Mixed) -> str:
+def _old_and_new(change: ResultsChange) -> str:
     """Old and new where they are short texts, and not said yet."""
     if " -> " in change.text:
         return ""
@@ -424,7 +426,7 @@ def unrecorded(
     if wanted is None:
         return None  # tables are missing, which is reported in its own place
     # After such a change the same records give other values
-    read = [item for item in others if isinstance(item, Mixed) and item.path[0] == "inputs"]
+    read = [item for item in others if isinstance(item, ResultsChange) and item.path[0] == "inputs"]
     reads = [[list(item.path), item.before, item.after] for item in read]
     word = token(request.address, [facts.query, wanted, *reads])
     same = proven or facts.query in (wanted, _query_of(request, recorded))

@@ -1,4 +1,4 @@
-"""What one difference between two definitions of a job means for what runs: a closed union."""
+"""The classes of changes of a running job, as the page about changes names them: a closed union."""
 
 from collections.abc import Iterable
 from typing import Final, TypeAlias
@@ -10,8 +10,8 @@ from flareiac_spark.sql.change_kinds import ColumnChange
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Noted:
-    """Not part of what runs."""
+class MetadataOnly:
+    """The attribute is no part of what runs (class *none*)."""
 
     path: Path
     text: str
@@ -19,15 +19,15 @@ class Noted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Live:
-    """Taken without a restart."""
+    """The running query or application takes the change without a restart (class *live*)."""
 
     path: Path
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reworded:
-    """Another text that is taken for the same query: it is recorded, and what runs goes on.
+class TakenAsSame:
+    """The SQL has another text and is taken to mean the same: it is recorded, and the query runs on.
 
     ``proven``: the version of the Spark whose plans prove it; empty where only apply can, before its first
     effect.
@@ -39,8 +39,8 @@ class Reworded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pinned:
-    """Spark keeps the value that the checkpoint was started with."""
+class NoEffect:
+    """Spark keeps the value that the checkpoint was started with (class *no effect*)."""
 
     path: Path
     text: str
@@ -48,9 +48,9 @@ class Pinned:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Restarted:
-    """The query stops and starts on the same checkpoint. ``warning``: what becomes other than before, for a
-    person to know.
+class Restart:
+    """The query stops and starts on the same checkpoint (class *restart*). ``warning``: what becomes other
+    than before, for a person to know.
 
     ``column``: the output column of a step that it is about, if it is about one, so that several are put into
     one sentence.
@@ -64,12 +64,12 @@ class Restarted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mixed:
-    """The query would start on the same checkpoint, and its results would mix two meanings; it needs a
-    person's word.
+class ResultsChange:
+    """The query would start on the same checkpoint, and its results would mix two meanings: a person has to
+    accept it (class *results change*).
 
-    ``known`` False: whether it does so cannot be determined. ``before`` and ``after`` are what the word is
-    given for.
+    ``known`` False: whether it does so cannot be determined (class *unknown*). ``before`` and ``after`` are
+    what the acceptance is given for.
     """
 
     path: Path
@@ -82,9 +82,9 @@ class Mixed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refused:
-    """It cannot go on from this checkpoint. ``rereadable``: a new generation that reads again can;
-    ``carries``: so can one that takes over the offsets, where these can be taken over.
+class NewGeneration:
+    """The query cannot go on from this checkpoint (class *new generation*). ``rereadable``: a new generation
+    that reads again can; ``carries``: so can one that takes over the offsets, where these can be taken over.
     """
 
     path: Path
@@ -95,9 +95,9 @@ class Refused:
     carries: bool = True
 
 
-JobChange: TypeAlias = Noted | Live | Reworded | Pinned | Restarted | Mixed | Refused
-GRAVITY: Final = (Noted, Live, Reworded, Pinned, Restarted, Mixed, Refused)
-"""From what concerns nothing that runs to what cannot be done."""
+JobChange: TypeAlias = MetadataOnly | Live | TakenAsSame | NoEffect | Restart | ResultsChange | NewGeneration
+GRAVITY: Final = (MetadataOnly, Live, TakenAsSame, NoEffect, Restart, ResultsChange, NewGeneration)
+"""The classes, from the one that concerns nothing that runs to the gravest."""
 
 
 def gravity(change: JobChange) -> int:
@@ -107,4 +107,4 @@ def gravity(change: JobChange) -> int:
 
 def blocks(found: Iterable[JobChange]) -> bool:
     """True where one of the changes asks for a person's word, or cannot be carried out."""
-    return any(isinstance(change, Mixed | Refused) for change in found)
+    return any(isinstance(change, ResultsChange | NewGeneration) for change in found)

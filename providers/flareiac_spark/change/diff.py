@@ -11,12 +11,12 @@ from flareiac.kernel.records import encode
 from flareiac_spark.change.changes import (
     JobChange,
     Live,
-    Mixed,
-    Noted,
-    Pinned,
-    Refused,
-    Restarted,
-    Reworded,
+    MetadataOnly,
+    NewGeneration,
+    NoEffect,
+    Restart,
+    ResultsChange,
+    TakenAsSame,
 )
 from flareiac_spark.change.proofs import judged, known_proof
 from flareiac_spark.change.query_changes import holds_state, query_changes
@@ -110,14 +110,14 @@ class _Comparison:
     def _noted(self) -> Iterator[JobChange]:
         for name, text in _NOTED.items():
             if self._differs(name):
-                yield Noted(path=(name,), text=text)
+                yield MetadataOnly(path=(name,), text=text)
         if self._differs("restart"):
             yield Live(path=("restart",), text="the new restart budget counts from now on")
         if self._differs("pool"):
             why = "a query keeps the scheduler pool that it was started in"
-            yield Restarted(path=("pool",), text="the scheduler pool", why=why)
+            yield Restart(path=("pool",), text="the scheduler pool", why=why)
         if self._differs("restart_nonce"):
-            yield Restarted(path=("restart_nonce",), text="restart_nonce", why="asked for by restart_nonce")
+            yield Restart(path=("restart_nonce",), text="restart_nonce", why="asked for by restart_nonce")
 
     def _application(self) -> Iterator[JobChange]:
         if not self._differs("engine") and not self._differs("application"):
@@ -127,7 +127,7 @@ class _Comparison:
             for side in (self._old, self._new)
         )
         if self._differs("engine") or before.get("runtime_location") != after.get("runtime_location"):
-            yield Restarted(path=("engine",), text="the engine", why="it moves to another application")
+            yield Restart(path=("engine",), text="the engine", why="it moves to another application")
             yield from self._packages()
             yield from self._values_under_the_engine()
             return
@@ -141,7 +141,7 @@ class _Comparison:
             elif name == "packages" and self._stateful:
                 yield from self._packages()
             elif name == "catalogs":
-                yield Restarted(
+                yield Restart(
                     path=path,
                     text="the settings of its catalogs",
                     why="a query keeps the catalogs that it was started with",
@@ -150,7 +150,7 @@ class _Comparison:
                 yield Live(path=path, text=f"the application takes {name} while it runs")
             else:
                 why = "only a new JVM takes it: the application restarts with all its jobs"
-                yield Restarted(path=path, text=f"the engine's {name}", why=why)
+                yield Restart(path=path, text=f"the engine's {name}", why=why)
 
     def _packages(self) -> Iterator[JobChange]:
         """They may hold functions that make values."""
@@ -180,24 +180,26 @@ class _Comparison:
             if harmless(name, SETTINGS) is None:
                 yield self._value(("application", "conf", name), name, before, after)
 
-    def _value(self, path: Path, name: str, before: Data, after: Data) -> Mixed:
+    def _value(self, path: Path, name: str, before: Data, after: Data) -> ResultsChange:
         undo = f"remove {name}" if before is None else f'write {name} = "{before}" again'
         if name not in VALUES:
             return self._unknown(path, name, before, after, undo)
         why = "The same SQL gives other values under it; what the state holds was made under the old one."
-        return Mixed(path=path, text=name, why=why, undo=undo, before=before, after=after)
+        return ResultsChange(path=path, text=name, why=why, undo=undo, before=before, after=after)
 
-    def _unknown(self, path: Path, what: str, before: Data, after: Data, undo: str) -> Mixed:
+    def _unknown(self, path: Path, what: str, before: Data, after: Data, undo: str) -> ResultsChange:
         """Over state only what is known to leave every value as it is goes on without a word."""
         why = (
             "It is not among what is known to leave every value as it is, and the state holds what was "
             "made before the change."
         )
-        return Mixed(path=path, text=what, why=why, undo=undo, before=before, after=after, known=False)
+        return ResultsChange(
+            path=path, text=what, why=why, undo=undo, before=before, after=after, known=False
+        )
 
     def _checkpoint(self) -> Iterator[JobChange]:
         if self._differs("checkpoint_location") and self._facts.started:
-            yield Refused(
+            yield NewGeneration(
                 path=("checkpoint",),
                 text="another checkpoint",
                 why=(
@@ -208,9 +210,7 @@ class _Comparison:
                 rereadable=False,
             )
         elif self._differs("checkpoint") or self._differs("checkpoint_location"):
-            yield Restarted(
-                path=("checkpoint",), text="the checkpoint", why="its folder is part of the query"
-            )
+            yield Restart(path=("checkpoint",), text="the checkpoint", why="its folder is part of the query")
         if (
             self._differs("generation")
             and self._old.generation is not None
@@ -219,7 +219,7 @@ class _Comparison:
             begun = self._facts.given_generation == self._new.generation
             what = "was begun by an apply that failed" if begun else "starts in an empty folder"
             why = f"generation {self._new.generation} {what}"
-            yield Restarted(
+            yield Restart(
                 path=("generation",),
                 text="the checkpoint's generation",
                 why=why,
@@ -233,15 +233,15 @@ class _Comparison:
         if self._differs("mode"):
             if self._facts.started:
                 why = "A batch job does not know what the stream has read."
-                yield Refused(
+                yield NewGeneration(
                     path=("mode",), text="the mode", why=why, undo="keep the mode", rereadable=False
                 )
             else:
-                yield Restarted(
+                yield Restart(
                     path=("mode",), text="the mode", why="a stream and a batch run are different queries"
                 )
         if self._differs("trigger"):
-            yield Restarted(
+            yield Restart(
                 path=("trigger",), text="the trigger", why="a trigger may change on the same checkpoint"
             )
 
@@ -255,14 +255,14 @@ class _Comparison:
             yield from self._source_order(several=max(len(sources_before), len(sources_after)) > 1)
         renamed = _renamed(self._old, self._new)
         for name in renamed:
-            yield Noted(path=("inputs", name), text=f"input {renamed[name]} is called {name} now")
+            yield MetadataOnly(path=("inputs", name), text=f"input {renamed[name]} is called {name} now")
             yield from self._input(name, old[renamed[name]], new[name])
         for name in [*old, *(name for name in new if name not in old)]:
             if name in renamed or name in renamed.values():
                 continue
             if name not in old or name not in new:
                 verb = "added" if name in new else "removed"
-                yield Restarted(
+                yield Restart(
                     path=("inputs", name),
                     text=f"the input {name}",
                     why=f"an input that is not streamed was {verb}",
@@ -284,7 +284,7 @@ class _Comparison:
         else:
             places = (kind.elsewhere for kind in map(source_class, kinds[0]) if kind and kind.elsewhere)
             what, found = "what a stream reads", rule(next(places, "source.kind"))
-        return Refused(
+        return NewGeneration(
             path=("inputs",),
             text=what,
             why=(
@@ -332,13 +332,13 @@ class _Comparison:
                 f"Spark keeps one position each time that a query reads a stream: {len(before)} until now, "
                 f"{len(after)} from now on. {rule('source.count')}."
             )
-            return Refused(path=("steps",), text=what, why=why, undo="write the old SQL again")
+            return NewGeneration(path=("steps",), text=what, why=why, undo="write the old SQL again")
         why = (
             "The checkpoint keeps offsets by the position of a stream in the query. In another "
             f"one {rule('source.order')}."
         )
         undo = "read the same streams in the same order again" + (f": {_listed(before)}" if before else "")
-        return Refused(path=("inputs",), text=what, why=why, undo=undo)
+        return NewGeneration(path=("inputs",), text=what, why=why, undo=undo)
 
     def _order_in_code(self) -> Iterator[JobChange]:
         before, after = (
@@ -351,7 +351,7 @@ class _Comparison:
                 f"Whether it stays as it is cannot be known from outside. In another one {SPARK} "
                 f"{rule('source.order').what}."
             )
-            yield Mixed(
+            yield ResultsChange(
                 path=("inputs",), text=text, why=why, undo="undo it", before=before, after=after, known=False
             )
 
@@ -372,7 +372,7 @@ class _Comparison:
         """Where the rows of an input come from, and how they are read."""
         path = ("inputs", name)
         if self._stateful and _table_of(old) != _table_of(new):
-            yield Mixed(
+            yield ResultsChange(
                 path=(*path, "table"),
                 text=f"the table of input {name}",
                 why=(
@@ -384,7 +384,7 @@ class _Comparison:
                 after=_table_of(new),
             )
         elif (mixes := self._mixes(old, new)) is not None:
-            yield Mixed(
+            yield ResultsChange(
                 path=(*path, *mixes.part),
                 text=mixes.text.format(name),
                 why=mixes.why,
@@ -399,9 +399,9 @@ class _Comparison:
             )
         elif (added := _addition(old, new)) is not None:
             fact, more = added
-            yield Restarted(path=path, text=f"what {name} reads", why=f"{rule(fact)}", warning=more)
+            yield Restart(path=path, text=f"what {name} reads", why=f"{rule(fact)}", warning=more)
         elif _running(old) != _running(new):
-            yield Restarted(
+            yield Restart(
                 path=path,
                 text=f"the input {name}",
                 why="reader options and rate limits may change on the same checkpoint",
@@ -413,9 +413,9 @@ class _Comparison:
                     if part in _names(new)
                     else f"{part} {_first_start_again(new)}"
                 )
-                yield Noted(path=(*path, "source", part), text=text)
+                yield MetadataOnly(path=(*path, "source", part), text=text)
         elif _stream_of(old) != _stream_of(new):
-            yield Noted(path=(*path, "stream"), text="another stream block declares the same source")
+            yield MetadataOnly(path=(*path, "stream"), text="another stream block declares the same source")
 
     def _mixes(self, old: Input, new: Input) -> Meaning | None:
         """What decides which values come out of an input, where it differs and old values are there."""
@@ -432,10 +432,10 @@ class _Comparison:
         before, after = (_bad_records_of(item) or FAIL for item in (old, new))
         path, text = ("inputs", name, "bad_records"), f"what becomes of bad records of {name}"
         if lets_same_rows_out(before, after) and set(old.columns) == set(new.columns):
-            return Restarted(path=path, text=text, why="good records come out as before")
+            return Restart(path=path, text=text, why="good records come out as before")
         if not self._stateful:
             warning = "rows that are in the tables stay as the old action left them" if before == NULL else ""
-            return Restarted(
+            return Restart(
                 path=path,
                 text=text,
                 why="the checkpoint holds no state that it could contradict",
@@ -452,7 +452,7 @@ class _Comparison:
             if before == FAIL
             else f'write bad_records = {{ action = "{before}" }} again'
         )
-        return Mixed(path=path, text=text, why=why, undo=undo, before=before, after=after)
+        return ResultsChange(path=path, text=text, why=why, undo=undo, before=before, after=after)
 
     def _columns(
         self, name: str, old: Mapping[str, str], new: Mapping[str, str], *, judged: Sequence[str]
@@ -466,23 +466,23 @@ class _Comparison:
         what = f"{_named(changed or gone or added)} of {name}"
         if self._stateful and changed:
             why = "The state was made of values of the old type; Spark refuses another one, or misreads it."
-            yield Refused(path=path, text=f"the type of {what}", why=why, undo="keep the type")
+            yield NewGeneration(path=path, text=f"the type of {what}", why=why, undo="keep the type")
         elif (
             changed
             or self._runs_code()
-            or any(not isinstance(change, Noted | Reworded) for change in self._query())
+            or any(not isinstance(change, MetadataOnly | TakenAsSame) for change in self._query())
         ):
             why = (
                 "it has Python, which may read any column"
                 if self._runs_code()
                 else "the columns that the steps read changed"
             )
-            yield Restarted(path=path, text=what, why=why)
+            yield Restart(path=path, text=what, why=why)
         elif by:
             if judged[0] == judged[1]:  # else the change of the action says it
                 yield self._judged_columns(path, f"{_named(by)} of {name}", judged[1] or FAIL)
         elif gone or added:
-            yield Noted(
+            yield MetadataOnly(
                 path=path,
                 text=(
                     f"{what} {'is now' if added else 'is no longer'} among what could be read, and is not "
@@ -511,12 +511,12 @@ class _Comparison:
     def _judged_columns(self, path: tuple[str, ...], what: str, action: str) -> JobChange:
         """Columns by which records are judged. Where a bad one fails the job, none is left out."""
         if not self._stateful or action == FAIL:
-            return Restarted(path=path, text=what, why="records are judged by all declared columns")
+            return Restart(path=path, text=what, why="records are judged by all declared columns")
         why = (
             "Records are judged by all declared columns: other ones may be bad from now on than in the state."
         )
         undo = "declare the old columns again"
-        return Mixed(path=path, text=what, why=why, undo=undo, before=None, after=what)
+        return ResultsChange(path=path, text=what, why=why, undo=undo, before=None, after=what)
 
     def _query(self) -> tuple[JobChange, ...]:
         if self._compared is None:
@@ -531,9 +531,9 @@ class _Comparison:
         path, text = ("inputs", name, "columns"), f"the order of the columns of {name}"
         why = "Its files tell columns apart by their place: values come under other names from now on"
         if not self._stateful:
-            return Restarted(path=path, text=text, why=why)
+            return Restart(path=path, text=text, why=why)
         undo = f"declare them as {', '.join(before)} again"
-        return Mixed(
+        return ResultsChange(
             path=path,
             text=text,
             why=f"{why}, and the state holds the old ones.",
@@ -551,7 +551,7 @@ class _Comparison:
     ) -> JobChange:
         if self._stateful:
             why = f"{rule('change.watermark-delay')}."
-            return Mixed(
+            return ResultsChange(
                 path=path,
                 text=what,
                 why=why,
@@ -559,7 +559,7 @@ class _Comparison:
                 before=encode(before),
                 after=encode(after),
             )
-        return Restarted(path=path, text=what, why="the checkpoint holds no state that it could change")
+        return Restart(path=path, text=what, why="the checkpoint holds no state that it could change")
 
     def _watermarks_of_steps(self) -> Iterator[JobChange]:
         old, new = self._old.steps, self._new.steps
@@ -607,7 +607,7 @@ class _Comparison:
                     "An output's name is the folder of its checkpoint: under another one it would read "
                     "all again and repeat its rows."
                 )
-            yield Refused(
+            yield NewGeneration(
                 path=("outputs", after),
                 text=f"the name of output {before}",
                 why=why,
@@ -628,12 +628,12 @@ class _Comparison:
     def _otherqueries(self) -> JobChange:
         path, text = ("foreach_batch",), "whether one query feeds all outputs"
         if not self._facts.started:
-            return Restarted(path=path, text=text, why="no query has read anything yet")
+            return Restart(path=path, text=text, why="no query has read anything yet")
         why = (
             "The offsets of one query for all outputs and of one for each are in different folders: "
             "everything would be read again."
         )
-        return Refused(
+        return NewGeneration(
             path=path,
             text=text,
             why=why,
@@ -647,29 +647,27 @@ class _Comparison:
             return self._tombstones(name, output.tombstones_of, old=output.place)
         if output.bad_records:
             text, why = f"where bad records of {output.source} go", f"{output.place} gets no more of them"
-        return Restarted(path=("outputs", name), text=text, why=why)
+        return Restart(path=("outputs", name), text=text, why=why)
 
     def _added_output(self, name: str) -> JobChange:
         path, text = ("outputs", name), f"the output {name}"
         if of := self._new.outputs[name].tombstones_of:
             return self._tombstones(name, of, new=self._new.outputs[name].place)
         if self._new.outputs[name].bad_records:
-            return Restarted(
+            return Restart(
                 path=path,
                 text=f"where bad records of {self._new.outputs[name].source} go",
                 why="a query of its own, with a checkpoint of its own, reads the stream from its beginning",
             )
         if not self._new.foreach_batch:
-            return Restarted(
+            return Restart(
                 path=path, text=text, why="it starts with a checkpoint of its own, from the beginning"
             )
         warning = (
             f"{self._new.outputs[name].place} gets what comes from now on, and nothing of what "
             "was read before"
         )
-        return Restarted(
-            path=path, text=text, why="it joins the query that feeds all outputs", warning=warning
-        )
+        return Restart(path=path, text=text, why="it joins the query that feeds all outputs", warning=warning)
 
     def _tombstones(self, name: str, of: str, *, old: str = "", new: str = "") -> JobChange:
         """Where the deletes of an output are kept, empty for nowhere. They come with each batch, and state
@@ -686,7 +684,7 @@ class _Comparison:
                 f"{new} gets the deletes from now on: of keys that were deleted before it has none, and an "
                 "older row of one that arrives late brings it back"
             )
-        return Restarted(
+        return Restart(
             path=("outputs", name),
             text=f"the tombstones of output {of}",
             why="each batch keeps its deletes before it is merged"
@@ -700,7 +698,7 @@ class _Comparison:
         if (old.table, old.branch) != (new.table, new.branch):
             yield self._tombstones(name, new.tombstones_of, old=old.place, new=new.place)
         elif old.columns != new.columns:
-            yield Restarted(
+            yield Restart(
                 path=("outputs", name, "columns"),
                 text=f"the columns of the tombstones of output {new.tombstones_of}",
                 why="a tombstone takes what its delete gives",
@@ -713,7 +711,7 @@ class _Comparison:
             return
         if old.source != new.source:
             # What comes out is compared with the steps; this only shows where the change is.
-            yield Noted(path=(*path, "from"), text=f"output {name} takes its rows from {new.source}")
+            yield MetadataOnly(path=(*path, "from"), text=f"output {name} takes its rows from {new.source}")
         match old, new:
             case TableOutput(), TableOutput():
                 yield from self._table_output(name, old, new)
@@ -725,8 +723,8 @@ class _Comparison:
     def _other_kind(self, name: str, old: Output, new: Output) -> JobChange:
         path, text = ("outputs", name), f"what output {name} writes"
         if not self._facts.started:
-            return Restarted(path=path, text=text, why=f"{new.place} is written from now on")
-        return Refused(
+            return Restart(path=path, text=text, why=f"{new.place} is written from now on")
+        return NewGeneration(
             path=path,
             text=text,
             why=(
@@ -743,7 +741,7 @@ class _Comparison:
             yield self._elsewhere((*path, "topic"), f"the topic of output {name}", old.topic, new.topic)
         elif old.resource != new.resource:
             text = f"output {name} writes the same topic under another reference"
-            yield Noted(path=(*path, "resource"), text=text)
+            yield MetadataOnly(path=(*path, "resource"), text=text)
         yield from self._kafka_client(name, old, new)
         if old.format == new.format == "avro":
             yield from self._written_schema(name, old, new)
@@ -756,7 +754,7 @@ class _Comparison:
                     if self._facts.started
                     else ""
                 )
-                yield Restarted(
+                yield Restart(
                     path=(*path, parts[0]),
                     text=f"the {what} of output {name}",
                     why="each record is made by itself",
@@ -764,7 +762,7 @@ class _Comparison:
                 )
         if old.options != new.options:
             text = f"the producer options of output {name}"
-            yield Restarted(path=(*path, "options"), text=text, why="options are read at the start")
+            yield Restart(path=(*path, "options"), text=text, why="options are read at the start")
 
     def _written_schema(self, name: str, old: KafkaOutput, new: KafkaOutput) -> Iterator[JobChange]:
         before, after = self._old.avro.get(name), self._new.avro.get(name)
@@ -777,7 +775,7 @@ class _Comparison:
                 if self._facts.started and before is not None and not same
                 else ""
             )
-            yield Restarted(
+            yield Restart(
                 path=declared if old.schema != new.schema else ("avro", name),
                 text=f"the id of the Avro schema of output {name}"
                 if same
@@ -786,9 +784,11 @@ class _Comparison:
                 warning=warning,
             )
         elif old.schema != new.schema:
-            yield Noted(path=declared, text=f"output {name} writes the same Avro schema, declared otherwise")
+            yield MetadataOnly(
+                path=declared, text=f"output {name} writes the same Avro schema, declared otherwise"
+            )
         if old.subject != new.subject:
-            yield Restarted(
+            yield Restart(
                 path=("outputs", name, "subject"),
                 text=f"the subject of output {name}",
                 why=(
@@ -807,14 +807,14 @@ class _Comparison:
                 else ""
             )
             text = f"the servers of output {name}"
-            yield Restarted(
+            yield Restart(
                 path=path, text=text, why="a producer connects to them at the start", warning=warning
             )
         elif old.client != new.client:
             text = f"the client settings of output {name}"
-            yield Restarted(path=path, text=text, why="a producer takes its settings at the start")
+            yield Restart(path=path, text=text, why="a producer takes its settings at the start")
         elif old.connection != new.connection:
-            yield Noted(path=path, text=f"output {name} names an equal connection")
+            yield MetadataOnly(path=path, text=f"output {name} names an equal connection")
 
     def _table_output(self, name: str, old: TableOutput, new: TableOutput) -> Iterator[JobChange]:
         path = ("outputs", name)
@@ -827,7 +827,7 @@ class _Comparison:
                 if self._facts.committed
                 else ""
             )
-            yield Restarted(
+            yield Restart(
                 path=(*path, "merge"),
                 text=f"how output {name} merges",
                 why="each batch is merged by itself",
@@ -835,14 +835,14 @@ class _Comparison:
             )
         yield from self._options(name, old.options, new.options)
         if old.columns != new.columns:
-            yield Restarted(
+            yield Restart(
                 path=(*path, "columns"),
                 text=f"the columns of output {name}",
                 why="the query casts its rows to the table's columns",
             )
         if old.rebuild != new.rebuild:
             which = "this" if is_fresh(self._old, self._new) else "the next"
-            yield Noted(path=(*path, "rebuild"), text=f"rebuild takes effect with {which} generation")
+            yield MetadataOnly(path=(*path, "rebuild"), text=f"rebuild takes effect with {which} generation")
 
     def _options(self, name: str, old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[JobChange]:
         changed = [option for option in sorted({*old, *new}) if old.get(option) != new.get(option)]
@@ -851,7 +851,7 @@ class _Comparison:
         if state and any(harmless(option, OUTPUT_OPTIONS) is None for option in changed):
             yield self._unknown(path, text, dict(old), dict(new), "write the old options again")
         elif changed:
-            yield Restarted(path=path, text=text, why="options are read at the start")
+            yield Restart(path=path, text=text, why="options are read at the start")
 
     def _target(self, name: str, old: TableOutput, new: TableOutput) -> Iterator[JobChange]:
         """Another table or branch: what was written stays behind, unless each batch writes all there is."""
@@ -862,15 +862,15 @@ class _Comparison:
             path, text = ("outputs", name, part), f"the {part} of output {name}"
             if new.mode == "complete":
                 why = f"{now or 'main'} is written from now on"
-                yield Restarted(path=path, text=text, why=why)
+                yield Restart(path=path, text=text, why=why)
             else:
                 yield self._elsewhere(path, text, was, now)
 
     def _elsewhere(self, path: Path, text: str, was: Data, now: Data) -> JobChange:
         before, after = was or "main", now or "main"
         if not self._facts.started:
-            return Restarted(path=path, text=text, why=f"{after} is written from now on")
-        return Mixed(
+            return Restart(path=path, text=text, why=f"{after} is written from now on")
+        return ResultsChange(
             path=path,
             text=text,
             why=(
@@ -889,9 +889,11 @@ class _Comparison:
             return self._unknown(path, text, before, after, f'write mode = "{before}" again')
         if stateful:
             way = "change.complete-to-append" if before == "complete" else "change.append-to-complete"
-            return Refused(path=path, text=text, why=f"{rule(way)}.", undo=f'write mode = "{before}" again')
+            return NewGeneration(
+                path=path, text=text, why=f"{rule(way)}.", undo=f'write mode = "{before}" again'
+            )
         warning = "rows that are there stay as the old mode left them" if self._facts.committed else ""
-        return Restarted(path=path, text=text, why="the checkpoint holds no state", warning=warning)
+        return Restart(path=path, text=text, why="the checkpoint holds no state", warning=warning)
 
     def _conf(self) -> Iterator[JobChange]:
         old, new = self._old.conf, self._new.conf
@@ -901,13 +903,11 @@ class _Comparison:
             pinned = self._facts.pinned.get(name) if self._facts.started else None
             if pinned is not None:
                 text = f"{name} has no effect: the checkpoint keeps {pinned} until a new generation"
-                yield Pinned(path=("conf", name), text=text, value=pinned)
+                yield NoEffect(path=("conf", name), text=text, value=pinned)
             elif self._stateful and harmless(name, SETTINGS) is None:
                 yield self._value(("conf", name), name, old.get(name), new.get(name))
             else:
-                yield Restarted(
-                    path=("conf", name), text=name, why="a session takes its settings at the start"
-                )
+                yield Restart(path=("conf", name), text=name, why="a session takes its settings at the start")
 
 
 def _sources_in_order(job: JobDefinition, output: str) -> list[Source] | None:

@@ -10,7 +10,15 @@ from typing import Final, Literal, TypeAlias
 from flareiac.kernel.data import digest
 from flareiac.kernel.records import encode
 from flareiac_spark.change.acceptance_token import token_of
-from flareiac_spark.change.changes import JobChange, Mixed, Noted, Refused, Restarted, Reworded, blocks
+from flareiac_spark.change.changes import (
+    JobChange,
+    MetadataOnly,
+    NewGeneration,
+    Restart,
+    ResultsChange,
+    TakenAsSame,
+    blocks,
+)
 from flareiac_spark.change.query_changes import REPLACES, has_shape
 from flareiac_spark.change.query_text import query_text, reworded, same_texts
 from flareiac_spark.control import Proof, StoredProof
@@ -51,9 +59,9 @@ def needed_proof(
         return NO_PROOF
     if is_new and is_accepted_unproven(address, recorded, desired):
         return NO_PROOF
-    if is_new or any(isinstance(change, Restarted) for change in found):
+    if is_new or any(isinstance(change, Restart) for change in found):
         return start_needs(recorded, facts)
-    return IS_EQUAL if any(isinstance(change, Reworded) for change in found) else NO_PROOF
+    return IS_EQUAL if any(isinstance(change, TakenAsSame) for change in found) else NO_PROOF
 
 
 def start_needs(recorded: JobDefinition, facts: JobFacts) -> Needed:
@@ -91,9 +99,9 @@ def is_provable(
     """True where nothing but the comparison of texts blocks a plan, of which Spark was not asked yet.
     ``blockers``: their number. ``unrecorded``: one is that ``before`` was set to run and not recorded.
     """
-    blocking = [change for change in found if isinstance(change, Mixed | Refused)]
-    mixed = any(isinstance(change, Mixed) for change in blocking)
-    others = blockers - sum(isinstance(change, Refused) for change in blocking) - mixed
+    blocking = [change for change in found if isinstance(change, ResultsChange | NewGeneration)]
+    mixed = any(isinstance(change, ResultsChange) for change in blocking)
+    others = blockers - sum(isinstance(change, NewGeneration) for change in blocking) - mixed
     of_texts = all(change.path == ("steps",) or change.path[-1] == "sql" for change in blocking)
     asks = not blocking and others == 1 if unrecorded else bool(blocking) and of_texts and others == 0
     return asks and known_proof(before, desired, facts) is None
@@ -119,12 +127,12 @@ def judged(
     proof = None if same_texts(recorded, desired) else known_proof(recorded, desired, facts)
     if proof is None:
         return tuple(found)
-    noted = [change for change in found if isinstance(change, Noted)]
+    noted = [change for change in found if isinstance(change, MetadataOnly)]
     stateful = _holds_shape(recorded, facts)
     if proof.verdict == "equal":
         return (*noted, *_proven_texts(recorded, desired, proof.spark))
     is_blocked = blocks(found)
-    same = not any(isinstance(change, Restarted) for change in found)
+    same = not any(isinstance(change, Restart) for change in found)
     if proof.verdict == "state":
         if not is_blocked and not same:
             return tuple(found)
@@ -135,7 +143,9 @@ def judged(
         return (*noted, unproven_change(recorded, desired, said_of(proof)))
     if not is_proven(KEEPS_SOURCES, proof.proof) and facts.started:
         undo = "write the old SQL again"
-        refused = Refused(path=("steps",), text="the query in Spark's plan", why=said_of(proof), undo=undo)
+        refused = NewGeneration(
+            path=("steps",), text="the query in Spark's plan", why=said_of(proof), undo=undo
+        )
         return (*noted, refused)
     return (*noted, _restarted(proof)) if same else tuple(found)
 
@@ -161,11 +171,11 @@ def said_of(proof: Proof | StoredProof) -> str:
     return f"Whether the new text is the same query cannot be proven: {proof.reason.rstrip('.')}."
 
 
-def unproven_change(recorded: JobDefinition, desired: JobDefinition, why: str = "") -> Mixed:
+def unproven_change(recorded: JobDefinition, desired: JobDefinition, why: str = "") -> ResultsChange:
     """The change that a person accepts where Spark does not prove that the state is kept. ``why``: what it
     said of it.
     """
-    return Mixed(
+    return ResultsChange(
         path=("steps",),
         text="a query that Spark does not prove to keep its state",
         why=why
@@ -199,21 +209,21 @@ def _judged(job: JobDefinition) -> object:
     return [query_text(job), encode(job.inputs), encode(job.outputs), dict(job.conf), job.mode]
 
 
-def _proven_texts(recorded: JobDefinition, desired: JobDefinition, spark: str) -> list[Reworded]:
+def _proven_texts(recorded: JobDefinition, desired: JobDefinition, spark: str) -> list[TakenAsSame]:
     return reworded(recorded, desired, spark) or [
-        Reworded(path=("steps",), text="the division into steps", proven=spark)
+        TakenAsSame(path=("steps",), text="the division into steps", proven=spark)
     ]
 
 
-def _restarted(proof: StoredProof) -> Restarted:
-    return Restarted(path=("steps",), text="the query in Spark's plan", why=said_of(proof).rstrip("."))
+def _restarted(proof: StoredProof) -> Restart:
+    return Restart(path=("steps",), text="the query in Spark's plan", why=said_of(proof).rstrip("."))
 
 
 def _above_state(recorded: JobDefinition, desired: JobDefinition, proof: StoredProof) -> JobChange:
     """The state goes on as it is; what an output keeps of earlier batches was computed otherwise."""
     if all(output.mode in REPLACES for output in desired.declared_outputs.values()):
         return _restarted(proof)
-    return Mixed(
+    return ResultsChange(
         path=("steps",),
         text="what the query makes of its state",
         why=f"{said_of(proof)} The state is the same. Rows that are in the table keep the old meaning.",

@@ -8,7 +8,15 @@ from typing import Final
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.paths import Path
 from flareiac.kernel.records import encode
-from flareiac_spark.change.changes import JobChange, Mixed, Noted, Refused, Restarted, Reworded, gravity
+from flareiac_spark.change.changes import (
+    JobChange,
+    MetadataOnly,
+    NewGeneration,
+    Restart,
+    ResultsChange,
+    TakenAsSame,
+    gravity,
+)
 from flareiac_spark.change.query_text import reworded, same_sql
 from flareiac_spark.change.spark_compatibility import ABOVE_STATE, Rule, Verdict, rule
 from flareiac_spark.definition.input_identity import input_identities
@@ -186,9 +194,9 @@ class _Steps:
                     f"{rule('change.state-other-operator')}.",
                     f"write within_watermark = {str(before).lower()} again",
                 )
-                yield Refused(path=path, text=text, why=why, undo=undo)
+                yield NewGeneration(path=path, text=text, why=why, undo=undo)
             elif before != after:
-                yield Restarted(
+                yield Restart(
                     path=path, text=text, why="the checkpoint holds no state that it could contradict"
                 )
 
@@ -201,7 +209,7 @@ class _Steps:
     def _judged(self, output: str, meaning: Meaning) -> Iterator[JobChange]:
         on = self._facts.checkpoints.get(self._new.query_of(output))
         judged = [(difference, self._one(difference, meaning, on)) for difference in meaning.differences]
-        refused = any(isinstance(change, Refused) for _, change in judged)
+        refused = any(isinstance(change, NewGeneration) for _, change in judged)
         for difference, change in judged:
             self._reported.add(difference.step)
             # Beside what is refused it is of no matter: either the state goes, or all is undone.
@@ -244,7 +252,7 @@ class _Steps:
         """
         found = self._on_state(difference)
         match found:
-            case Mixed(known=True):
+            case ResultsChange(known=True):
                 return self._restarted(
                     difference,
                     "the first batch was begun and not committed: it is done again, from empty state",
@@ -300,16 +308,16 @@ class _Steps:
             case _:
                 return self._restarted(difference, str(found))
 
-    def _refused(self, difference: Difference, found: Rule) -> Refused:
-        return Refused(
+    def _refused(self, difference: Difference, found: Rule) -> NewGeneration:
+        return NewGeneration(
             path=_path(self._new, difference.step),
             text=_text(difference),
             why=f"{found}.",
             undo=_undo(difference),
         )
 
-    def _mixed(self, difference: Difference, why: str, *, known: bool = True) -> Mixed:
-        return Mixed(
+    def _mixed(self, difference: Difference, why: str, *, known: bool = True) -> ResultsChange:
+        return ResultsChange(
             path=_path(self._new, difference.step),
             text=_text(difference),
             why=f"{why}.",
@@ -319,7 +327,7 @@ class _Steps:
             known=known,
         )
 
-    def _restarted(self, difference: Difference, why: str = "") -> Restarted:
+    def _restarted(self, difference: Difference, why: str = "") -> Restart:
         if not why:
             part = difference.part
             known = _WITHOUT_STATE.get(part)
@@ -330,7 +338,7 @@ class _Steps:
                 if part is ChangeKind.HINT
                 else "the checkpoint holds no state that it could contradict"
             )
-        return Restarted(
+        return Restart(
             path=_path(self._new, difference.step), text=_text(difference), why=why, column=difference.column
         )
 
@@ -387,7 +395,7 @@ class _Steps:
         self._reported.add(name)
         if before.stateful != after.stateful and any(self._facts.checkpoints):
             why = "stateful says that the state has another shape now, and the checkpoint holds the old one."
-            yield Refused(
+            yield NewGeneration(
                 path=("steps", name, "stateful"),
                 text=f"the state of step {name}",
                 why=why,
@@ -400,14 +408,14 @@ class _Steps:
 
     def _python(self, path: Path, what: str, before: object, after: object, state: bool) -> JobChange:
         if not state:
-            return Restarted(
-                path=path, text=what, why="the checkpoint holds no state that it could contradict"
-            )
+            return Restart(path=path, text=what, why="the checkpoint holds no state that it could contradict")
         why = (
             "The checkpoint holds state. What this change means for it cannot be determined from outside: "
             "Spark goes on from the old state."
         )
-        return Mixed(path=path, text=what, why=why, undo="undo it", before=before, after=after, known=False)
+        return ResultsChange(
+            path=path, text=what, why=why, undo="undo it", before=before, after=after, known=False
+        )
 
     def _unmeant(self) -> Iterator[JobChange]:
         """Another text that is taken to mean the same, and other layout of one text."""
@@ -416,11 +424,11 @@ class _Steps:
         for name in self._new.steps:
             old, new = self._old.steps.get(name), self._new.steps[name]
             if old is not None and old.sql != new.sql and same_sql(old.sql, new.sql):
-                yield Noted(path=("steps", name, "sql"), text=f"step {name} has another layout")
+                yield MetadataOnly(path=("steps", name, "sql"), text=f"step {name} has another layout")
         both = self._old.outputs.keys() & self._new.outputs.keys()
         divided = _divided(self._old, both) != _divided(self._new, both)
         if divided and not taken and not self._reported:
-            yield Reworded(path=("steps",), text="the division into steps")
+            yield TakenAsSame(path=("steps",), text="the division into steps")
 
 
 def _divided(job: JobDefinition, outputs: Collection[str]) -> object:

@@ -3,7 +3,7 @@ Pure.
 """
 
 from flareiac.kernel.records import encode
-from flareiac_spark.change.changes import Reworded
+from flareiac_spark.change.changes import TakenAsSame
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.sql.raw_parse import words
 
@@ -39,10 +39,10 @@ def same_sql(old: str, new: str) -> bool:
     return old == new or tokens(old) == tokens(new)
 
 
-def reworded(recorded: JobDefinition, desired: JobDefinition, proven: str = "") -> list[Reworded]:
-    """A change for each step of both whose text differs. ``proven``: see ``Reworded``."""
+def reworded(recorded: JobDefinition, desired: JobDefinition, proven: str = "") -> list[TakenAsSame]:
+    """A change for each step of both whose text differs. ``proven``: see ``TakenAsSame``."""
     return [
-        Reworded(path=("steps", name, "sql"), text=f'step "{name}": text', proven=proven)
+        TakenAsSame(path=("steps", name, "sql"), text=f'step "{name}": text', proven=proven)
         for name, step in desired.ordered_steps.items()
         if name in recorded.steps and not same_sql(recorded.steps[name].sql, step.sql)
     ]

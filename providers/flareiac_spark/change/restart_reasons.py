@@ -2,19 +2,17 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from flareiac_spark.change.changes import Mixed, Restarted
+from flareiac_spark.change.changes import Restart, ResultsChange
 from flareiac_spark.sql.change_kinds import ColumnChange
 
 
-def restart_reason(restarts: Sequence[Restarted | Mixed]) -> str:
+def restart_reason(restarts: Sequence[Restart | ResultsChange]) -> str:
     """``step clean writes town instead of city; a filter of step clean changed``."""
     columns = [
-        change.column for change in restarts if isinstance(change, Restarted) and change.column is not None
+        change.column for change in restarts if isinstance(change, Restart) and change.column is not None
     ]
     rest = dict.fromkeys(
-        change.text
-        for change in restarts
-        if not (isinstance(change, Restarted) and change.column is not None)
+        change.text for change in restarts if not (isinstance(change, Restart) and change.column is not None)
     )
     clauses = [
         _of_step(step, [column for column in columns if column.step == step])

@@ -27,12 +27,12 @@ from flareiac_spark.change import blockers as blocking
 from flareiac_spark.change.changes import (
     JobChange,
     Live,
-    Mixed,
-    Noted,
-    Pinned,
-    Refused,
-    Restarted,
-    Reworded,
+    MetadataOnly,
+    NewGeneration,
+    NoEffect,
+    Restart,
+    ResultsChange,
+    TakenAsSame,
     blocks,
     gravity,
 )
@@ -187,7 +187,7 @@ def _recorded(request: PlanRequest) -> JobDefinition | None:
     return relocated(recorded, JobDefinition.of(request.desired), request.references)
 
 
-def _moved(request: PlanRequest, desired: JobDefinition) -> Restarted | None:
+def _moved(request: PlanRequest, desired: JobDefinition) -> Restart | None:
     """The change of the place of its checkpoint, where that moves."""
     if request.recorded is None:
         return None
@@ -196,7 +196,7 @@ def _moved(request: PlanRequest, desired: JobDefinition) -> Restarted | None:
         return None
     old, new = recorded.checkpoint_location, desired.checkpoint_location
     why = f"its files are moved from {old} to {new} meanwhile, and it goes on there where it stood"
-    return Restarted(path=("checkpoint_location",), text="the place of its checkpoint", why=why)
+    return Restart(path=("checkpoint_location",), text="the place of its checkpoint", why=why)
 
 
 def _moved_and_raised(request: PlanRequest, desired: JobDefinition, recorded: JobDefinition) -> list[Blocker]:
@@ -379,11 +379,11 @@ def _blockers(
         blocking.moved_back(request, desired, facts),
     ]
     # Another folder was declared: that is refused by itself
-    if not any(isinstance(change, Refused) for change in found):
+    if not any(isinstance(change, NewGeneration) for change in found):
         there.append(blocking.other_folder(request, desired, facts))
         if starts and looked_at(request):
             there.append(blocking.other_positions(request, desired, facts))
-    if not any(isinstance(change, Mixed) for change in found):
+    if not any(isinstance(change, ResultsChange) for change in found):
         runs = running_definition(request, recorded, desired, facts)
         others = changes(runs, desired, facts) if runs is not recorded else ()
         proven = is_proven_to_go_on(others, runs, desired, facts)
@@ -532,7 +532,9 @@ def _before(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> It
     if left is None:
         yield "a query has run on this checkpoint before"
         return
-    texts = [item.text for item in changes(left.job, desired, facts) if not isinstance(item, Noted | Live)]
+    texts = [
+        item.text for item in changes(left.job, desired, facts) if not isinstance(item, MetadataOnly | Live)
+    ]
     if texts:
         yield f"{left.address} ran on this checkpoint before with another definition: {', '.join(texts)}"
     else:
@@ -564,7 +566,7 @@ def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefiniti
     blockers += _moved_and_raised(request, desired, recorded)
     blockers += written_schemas.blockers(request, facts)
     accepted = blocking.is_accepted(
-        request.address, [change for change in found if isinstance(change, Mixed)], desired, recorded
+        request.address, [change for change in found if isinstance(change, ResultsChange)], desired, recorded
     )
     standing = (recorded.stopped and facts.state != "running") or stands(request, facts)
     steps = _steps(found, desired, fresh=fresh, accepted=accepted, stands=standing)
@@ -588,11 +590,17 @@ def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefiniti
         *pinned_otherwise(request, recorded, desired, facts),
         *written_schemas.drift(request, recorded, desired, facts),
     )
-    stays = runs is recorded and all(isinstance(change, Noted | Live | Reworded | Pinned) for change in found)
-    rewords = any(isinstance(change, Reworded) for change in found)
+    stays = runs is recorded and all(
+        isinstance(change, MetadataOnly | Live | TakenAsSame | NoEffect) for change in found
+    )
+    rewords = any(isinstance(change, TakenAsSame) for change in found)
     runs_on = reworded_definition if rewords else recorded_definition
     planned = (runs_on(recorded, desired) if stays else desired).attributes
-    analyse = rewords or provable or any(isinstance(change, Restarted | Mixed | Refused) for change in found)
+    analyse = (
+        rewords
+        or provable
+        or any(isinstance(change, Restart | ResultsChange | NewGeneration) for change in found)
+    )
     return Proposal(
         action=_action(request, steps, planned, blockers),
         planned=planned,
@@ -646,7 +654,7 @@ def _found_of_both(
     """
     if runs is recorded:
         return tuple(found)
-    others = [item for item in changes(runs, desired, facts) if not isinstance(item, Mixed)]
+    others = [item for item in changes(runs, desired, facts) if not isinstance(item, ResultsChange)]
     return (*found, *(item for item in others if item not in found))
 
 
@@ -654,7 +662,7 @@ def _starts_again(
     request: PlanRequest, recorded: JobDefinition, found: Sequence[JobChange], healable: Sequence[str]
 ) -> bool:
     """Whether the plan starts queries that ran before, for whatever reason."""
-    restarts = any(isinstance(change, Restarted | Mixed | Refused) for change in found)
+    restarts = any(isinstance(change, Restart | ResultsChange | NewGeneration) for change in found)
     return restarts or recorded.stopped or bool(healable) or _disturbed(request)
 
 
@@ -703,23 +711,23 @@ def _note_at(path: Path, notes: dict[Path, str]) -> str:
 
 def _note(change: JobChange, *, fresh: bool, accepted: bool) -> str:
     match change:
-        case Noted(path=("outputs", *_, "rebuild")):
+        case MetadataOnly(path=("outputs", *_, "rebuild")):
             return "used when this generation starts" if fresh else "used when the next generation starts"
-        case Noted():
+        case MetadataOnly():
             return "not part of what runs"
         case Live():
             return "live"
-        case Reworded(proven=spark):
+        case TakenAsSame(proven=spark):
             return f"proven by Spark {spark}" if spark else "taken to mean the same"
-        case Restarted():
+        case Restart():
             return "restart"
-        case Pinned() | Mixed() | Refused() if fresh:
+        case NoEffect() | ResultsChange() | NewGeneration() if fresh:
             return "new generation"
-        case Pinned():
+        case NoEffect():
             return "no effect"
-        case Mixed() if accepted:
+        case ResultsChange() if accepted:
             return "restart, results change"
-        case Mixed() | Refused():
+        case ResultsChange() | NewGeneration():
             return "blocked"
 
 
@@ -732,7 +740,7 @@ def _steps(
     restarts = [
         change
         for change in found
-        if isinstance(change, Restarted) or (isinstance(change, Mixed) and accepted and not fresh)
+        if isinstance(change, Restart) or (isinstance(change, ResultsChange) and accepted and not fresh)
     ]
     steps = [
         step for change in found if (step := _single_step(change, fresh=fresh, accepted=accepted)) is not None
@@ -740,7 +748,7 @@ def _steps(
     if not restarts and not (fresh and steps):
         return steps
     what = restart_reason(restarts)
-    why = "; ".join(dict.fromkeys(change.why for change in restarts if isinstance(change, Restarted)))
+    why = "; ".join(dict.fromkeys(change.why for change in restarts if isinstance(change, Restart)))
     if not desired.starts_by_itself:
         return [Step(text=f"{what}, and it is not started", effect=Effect.METADATA, why=why), *steps]
     if desired.is_finite:
@@ -751,7 +759,7 @@ def _steps(
     warnings = [
         Step(text=change.warning, effect=Effect.RESULTS_CHANGE, why=change.why)
         for change in restarts
-        if isinstance(change, Restarted) and change.warning and not fresh
+        if isinstance(change, Restart) and change.warning and not fresh
     ]
     return [Step(text=text, effect=Effect.RESTART, why=why), *steps, *warnings]
 
@@ -774,21 +782,21 @@ def _single_step(change: JobChange, *, fresh: bool, accepted: bool) -> Step | No
     match change:
         case Live(text=text):
             return Step(text=text, effect=Effect.LIVE)
-        case Reworded(text=text, proven=spark) if spark and not fresh:
+        case TakenAsSame(text=text, proven=spark) if spark and not fresh:
             return Step(
                 text=text, effect=Effect.RECORDED, why=f"proven by Spark {spark} to be the same query"
             )
-        case Reworded(text=text) if not fresh:
+        case TakenAsSame(text=text) if not fresh:
             return Step(text=text, effect=Effect.TAKEN)
-        case Pinned(text=text) if not fresh:
+        case NoEffect(text=text) if not fresh:
             return Step(text=text, effect=Effect.NO_EFFECT, why=f"{SPARK} pins it in the checkpoint")
-        case Mixed(text=text, why=why) if accepted and not fresh:
+        case ResultsChange(text=text, why=why) if accepted and not fresh:
             return Step(text=f"results change with {text}", effect=Effect.RESULTS_CHANGE, why=why)
-        case Refused(text=text) | Mixed(text=text) if fresh:
+        case NewGeneration(text=text) | ResultsChange(text=text) if fresh:
             no_state = "the new generation has no state that it could contradict"
             why = change.why if change.path[0] == "outputs" else no_state
             return Step(text=f"{text} changed", effect=Effect.NEW_GENERATION, why=why)
-        case Noted() | Reworded() | Pinned() | Restarted() | Mixed() | Refused():
+        case MetadataOnly() | TakenAsSame() | NoEffect() | Restart() | ResultsChange() | NewGeneration():
             return None
 
 
@@ -876,7 +884,7 @@ def _heal_steps(desired: JobDefinition, drift: Sequence[str], facts: JobFacts) -
 def _reasons(
     found: Sequence[JobChange], drift: Sequence[str], request: PlanRequest, desired: JobDefinition
 ) -> tuple[str, ...]:
-    words = [change.text for change in found if isinstance(change, Noted)]
+    words = [change.text for change in found if isinstance(change, MetadataOnly)]
     words += [
         item.reason
         for item in request.disturbances

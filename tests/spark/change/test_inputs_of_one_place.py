@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from flareiac.sdk.changes import Action
-from flareiac_spark.change.changes import JobChange, Mixed, Noted, Restarted, Reworded
+from flareiac_spark.change.changes import JobChange, MetadataOnly, Restart, ResultsChange, TakenAsSame
 from flareiac_spark.change.diff import changes
 from flareiac_spark.change.recorded_definition import reworded_definition
 from flareiac_spark.definition.input_identity import input_identities, paired_inputs
@@ -90,7 +90,7 @@ def of(text: str, root: Path) -> Loaded:
 
 def changes_of(old: Loaded, new: Loaded, *, state: bool) -> list[JobChange]:
     facts = running(operators=("stateStoreSave",) if state else ())
-    return [item for item in changes(old.job(), new.job(), facts) if not isinstance(item, Noted)]
+    return [item for item in changes(old.job(), new.job(), facts) if not isinstance(item, MetadataOnly)]
 
 
 def both(blocks: tuple[str, str], root: Path, *, state: bool) -> tuple[Loaded, Loaded]:
@@ -105,8 +105,8 @@ def test_a_query_that_turns_to_the_other_stream_changes(way: str, state: bool, t
     old, new = both(WAYS[way], tmp_path, state=state)
     for before, after in ((old, new), (new, old)):
         found = changes_of(before, after, state=state)
-        assert any(isinstance(item, Mixed if state else Restarted) for item in found), found
-        assert not any(isinstance(item, Reworded) for item in found)
+        assert any(isinstance(item, ResultsChange if state else Restart) for item in found), found
+        assert not any(isinstance(item, TakenAsSame) for item in found)
     assert proposal(old, old, running()).action is Action.NO_OP, "what is recorded plans no change"
 
 
@@ -114,7 +114,7 @@ def test_a_query_that_turns_to_the_other_stream_changes(way: str, state: bool, t
 @pytest.mark.parametrize("way", ALIKE)
 def test_streams_that_are_read_alike_are_one(way: str, state: bool, tmp_path: Path) -> None:
     old, new = both(ALIKE[way], tmp_path, state=state)
-    assert {type(item) for item in changes_of(old, new, state=state)} == {Reworded}
+    assert {type(item) for item in changes_of(old, new, state=state)} == {TakenAsSame}
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -128,14 +128,14 @@ def test_inputs_that_are_renamed_stay_who_they_are(way: str, tmp_path: Path) -> 
     assert paired_inputs(old.job(), new.job()) == {"y": "a", "x": "b"}
     before, after = input_identities(old.job(), new.job())
     assert len({*before.values(), *after.values()}) == 2
-    assert {type(item) for item in changes_of(old, new, state=True)} == {Reworded}
+    assert {type(item) for item in changes_of(old, new, state=True)} == {TakenAsSame}
     recorded = reworded_definition(old.job(), new.job())
     assert [f"{item.stream}" for item in recorded.streams.values()] == ["stream.first", "stream.second"]
 
 
 def test_files_that_a_batch_reads_in_two_ways_are_two(tmp_path: Path) -> None:
     old, new = of(LAKE + BATCH, tmp_path), of(LAKE + BATCH.replace("FROM a", "FROM b"), tmp_path)
-    assert any(isinstance(item, Restarted) for item in changes(old.job(), new.job(), running()))
+    assert any(isinstance(item, Restart) for item in changes(old.job(), new.job(), running()))
 
 
 def test_an_input_whose_reading_changes_is_judged_by_itself(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from flareiac.kernel.data import Attributes
 from flareiac.sdk.changes import Action, Impact, Proposal, Reaction, Relation
 from flareiac_spark.change.acceptance_token import token_of
-from flareiac_spark.change.changes import Mixed
+from flareiac_spark.change.changes import ResultsChange
 from flareiac_spark.change.diff import changes
 from flareiac_spark.observation.job import Hold, JobFacts
 from tests.spark.change.test_job_recorded import AGGREGATES, ASIDE, EDITS, JOB, WORD
@@ -118,7 +118,7 @@ def test_an_accepted_change_says_that_the_job_is_down(name: str, was: Loaded, tm
     facts, says = down(name)
     text = (LAKE + OTHER + JOB).replace(*WORD[0])
     new = loaded(text, tmp_path)
-    mixed = [item for item in changes(was.job(), new.job(), facts) if isinstance(item, Mixed)]
+    mixed = [item for item in changes(was.job(), new.job(), facts) if isinstance(item, ResultsChange)]
     word = token_of("job.x", mixed, None)
     place = "  checkpoint = checkpoint.x"
     accepting = (place, f'{place}\n  accept_result_change = "{word}"')

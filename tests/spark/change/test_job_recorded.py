@@ -14,7 +14,7 @@ from flareiac.planning.contract_checks import violations
 from flareiac.sdk.changes import Action, Effect, Impact, Proposal, Reaction, Relation
 from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.results import Present, Recorded
-from flareiac_spark.change.changes import JobChange, Live, Noted, Reworded
+from flareiac_spark.change.changes import JobChange, Live, MetadataOnly, TakenAsSame
 from flareiac_spark.change.diff import changes
 from flareiac_spark.definition.build import digest_of, spec_of
 from flareiac_spark.definition.job_definition import JobDefinition
@@ -110,7 +110,7 @@ def told(found: tuple[JobChange, ...]) -> set[str]:
     return {
         f"{type(change).__name__} {change.path} {change.text}"
         for change in found
-        if not isinstance(change, Noted | Live | Reworded)
+        if not isinstance(change, MetadataOnly | Live | TakenAsSame)
     }
 
 

@@ -14,7 +14,7 @@ from flareiac.sdk.changes import Action, Effect
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.results import Present, Recorded
-from flareiac_spark.change.changes import Live, Mixed, Noted, Refused, Reworded
+from flareiac_spark.change.changes import Live, MetadataOnly, NewGeneration, ResultsChange, TakenAsSame
 from flareiac_spark.change.diff import changes
 from flareiac_spark.change.kept_reading import with_kept_reading
 from flareiac_spark.change.proofs import pair_digest
@@ -106,9 +106,9 @@ def test_what_runs_is_what_is_compared(stateful: bool, tmp_path: Path) -> None:
         said = " ".join(step.text for step in found.steps)
         for change in changes(as_asked, new, facts):
             match change:
-                case Refused():
+                case NewGeneration():
                     raise AssertionError(f"{change.text} goes on from what runs")
-                case Mixed() | Noted() | Live() | Reworded():
+                case ResultsChange() | MetadataOnly() | Live() | TakenAsSame():
                     continue
                 case _:
                     seen.add("said")

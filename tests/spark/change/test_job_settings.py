@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from flareiac.kernel.data import Reference
 from flareiac.kernel.records import encode
 from flareiac.sdk.changes import Effect
-from flareiac_spark.change.changes import JobChange, Mixed, Pinned, Restarted
+from flareiac_spark.change.changes import JobChange, NoEffect, Restart, ResultsChange
 from flareiac_spark.change.diff import changes
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.settings import OUTPUT_OPTIONS, READER_OPTIONS, SETTINGS, VALUES, harmless
@@ -49,7 +49,7 @@ def judged(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[JobChange]:
 
 
 def right(found: list[JobChange], listed: bool) -> bool:
-    return bool(found) and all(isinstance(change, Restarted) for change in found) is listed
+    return bool(found) and all(isinstance(change, Restart) for change in found) is listed
 
 
 @given(name=NAMES)
@@ -58,7 +58,7 @@ def test_a_setting_of_a_job_without_an_entry_never_just_restarts(
 ) -> None:
     found = judged(stateful, {**stateful, "conf": {**stateful["conf"], name: "other"}})
     assert (
-        any(isinstance(change, Pinned) for change in found)
+        any(isinstance(change, NoEffect) for change in found)
         if name == PINNED
         else right(found, harmless(name, SETTINGS) is not None)
     )
@@ -82,7 +82,7 @@ def test_removing_a_setting_is_changing_it(stateful: Mapping[str, Any]) -> None:
         "spark.sql.streaming.noDataMicroBatches.enabled",
     ):
         before = {**stateful, "conf": {name: "true"}}
-        assert [type(change) for change in judged(before, {**stateful, "conf": {}})] == [Mixed]
+        assert [type(change) for change in judged(before, {**stateful, "conf": {}})] == [ResultsChange]
 
 
 def test_the_same_setting_moved_from_the_job_to_its_engine_is_not_taken_for_harmless(
@@ -93,7 +93,7 @@ def test_the_same_setting_moved_from_the_job_to_its_engine_is_not_taken_for_harm
         stateful,
         {**stateful, "application": application, "conf": {"spark.sql.timestampType": "TIMESTAMP_LTZ"}},
     )
-    assert any(isinstance(change, Mixed) for change in found)
+    assert any(isinstance(change, ResultsChange) for change in found)
 
 
 @given(
@@ -167,23 +167,25 @@ def test_files_that_are_looked_up_from_elsewhere_are_a_change_over_state(statefu
     before = {**stateful, "inputs": {**stateful["inputs"], "lookup": lookup}}
     for other in ({"path": "b"}, {"format": "json"}, {"options": {"header": "true"}}):
         after = {**stateful, "inputs": {**stateful["inputs"], "lookup": {**lookup, **other}}}
-        assert any(isinstance(change, Mixed) for change in judged(before, after)), other
+        assert any(isinstance(change, ResultsChange) for change in judged(before, after)), other
 
 
 def test_packages_of_an_engine_may_hold_what_makes_values(stateful: Mapping[str, Any]) -> None:
     application = {**stateful["application"], "packages": ["org.example:functions:2"]}
-    assert [type(change) for change in judged(stateful, {**stateful, "application": application})] == [Mixed]
+    assert [type(change) for change in judged(stateful, {**stateful, "application": application})] == [
+        ResultsChange
+    ]
 
 
 def test_packages_of_another_engine_may_hold_what_makes_values(stateful: Mapping[str, Any]) -> None:
     """Also where the job moves to an engine that has them."""
     moved = {**stateful, "engine": Reference("engine.other")}
-    assert [type(change) for change in judged(stateful, moved)] == [Restarted]
+    assert [type(change) for change in judged(stateful, moved)] == [Restart]
     for runtime in ({}, {"runtime_location": "elsewhere"}):
         application = {**stateful["application"], "packages": ["org.example:functions:2"], **runtime}
         after = {**moved, "application": application}
-        assert [type(change) for change in judged(stateful, after)] == [Restarted, Mixed]
-        assert [type(change) for change in judged(after, stateful)] == [Restarted, Mixed]
+        assert [type(change) for change in judged(stateful, after)] == [Restart, ResultsChange]
+        assert [type(change) for change in judged(after, stateful)] == [Restart, ResultsChange]
 
 
 def test_without_state_a_setting_restarts(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from flareiac.sdk.changes import Action
 from flareiac_spark import codes
-from flareiac_spark.change.changes import Refused
+from flareiac_spark.change.changes import NewGeneration
 from flareiac_spark.change.diff import changes
 from flareiac_spark.change.proofs import pair_digest
 from flareiac_spark.control import StoredProof
@@ -51,7 +51,7 @@ def of(sql: str, root: Path, job: str = STATELESS) -> Loaded:
 
 
 def refused(old: Loaded, new: Loaded, facts: JobFacts) -> list[str]:
-    return [item.text for item in changes(old.job(), new.job(), facts) if isinstance(item, Refused)]
+    return [item.text for item in changes(old.job(), new.job(), facts) if isinstance(item, NewGeneration)]
 
 
 def test_a_text_that_reads_its_stream_more_or_less_often_is_refused(tmp_path: Path) -> None:
