@@ -16,7 +16,7 @@ from flareiac.sdk.schema import Attribute, Block, NestedBlock, Nesting
 _WIDTH: Final = 120
 _GENERATED: Final = (
     "Generated from the schemas. `flareiac explain BLOCK` and `flareiac explain "
-    "BLOCK.ATTRIBUTE` print the same text."
+    "BLOCK.ATTRIBUTE` print the same text.\nThe page changes.md explains the classes of changes."
 )
 
 
@@ -100,8 +100,8 @@ def _sentences(attribute: Attribute) -> str:
     parts = [attribute.description]
     if attribute.default is not None:
         parts.append(f"Default: `{canonical(attribute.default)}`.")
-    if attribute.effect:
-        parts.append(f"A change: {attribute.effect}.")
+    if attribute.on_change is not None:
+        parts.append(f"A change: {attribute.on_change}.")
     return " ".join(part for part in parts if part)
 
 

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from flareiac.kernel.data import Data
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.types import Type
+from flareiac.sdk.on_change import OnChange
 
 Validator: TypeAlias = Callable[[Data], str | None]
 """Takes a known, non-null value and returns what is wrong with it as a sentence, or None."""
@@ -20,7 +21,7 @@ class Attribute:
     """One attribute. ``default`` is for the reader (the planner applies it): absent attributes decode to
     None.
 
-    ``effect`` says in a few words what a change does to what is there ("metadata only", "restart").
+    ``on_change`` says what a change does to what is there; None where only the resource as a whole can tell.
     ``only_with``: a connection that is left out is filled in only where one of these blocks is written.
     ``exact``: numbers that a float would round arrive as ``Decimal``; otherwise as the nearest float.
     """
@@ -32,7 +33,7 @@ class Attribute:
     sensitive: bool = False
     default: Data = None
     validators: tuple[Validator, ...] = ()
-    effect: str = ""
+    on_change: OnChange | None = None
     unit: str = ""
     since: str = "0.1"
     only_with: tuple[str, ...] = ()

@@ -14,6 +14,6 @@ NAMES: Final = tuple(BLOCKS)
 ENGINE: Final = Attribute(
     type=RefType(("engine",)),
     description="Engine that runs maintenance of the table. Default: the only one declared.",
-    effect=NEXT,
+    on_change=NEXT,
     only_with=NAMES,
 )

@@ -6,10 +6,11 @@ from typing import Final
 from flareiac.kernel.data import Data
 from flareiac.kernel.diagnostics import did_you_mean
 from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING, MapType
+from flareiac.sdk.on_change import ChangeClass, OnChange
 from flareiac.sdk.schema import Attribute, Validator
 from flareiac.sdk.validators import fields, is_duration, is_size, parse_duration, parse_size, whole
 
-NEXT: Final = "takes effect with the next run"
+NEXT: Final = OnChange(ChangeClass.NEXT_RUN)
 _SHARE: Final = re.compile(r"(\d{1,3}(?:\.\d+)?)\s*%")
 DAY_MS: Final = 86_400_000
 
@@ -62,7 +63,7 @@ def duration(description: str, default: str | None = None, validator: Validator 
         description=description,
         default=default,
         validators=(validator,),
-        effect=NEXT,
+        on_change=NEXT,
         unit="duration",
     )
 
@@ -73,32 +74,32 @@ def size(description: str, default: str | None = None) -> Attribute:
         description=description,
         default=default,
         validators=(some_size,),
-        effect=NEXT,
+        on_change=NEXT,
         unit="size",
     )
 
 
 def number(description: str, default: int | None = None, low: int = 1) -> Attribute:
     return Attribute(
-        type=NUMBER, description=description, default=default, validators=(whole(low),), effect=NEXT
+        type=NUMBER, description=description, default=default, validators=(whole(low),), on_change=NEXT
     )
 
 
 def always(every: str | None = None) -> dict[str, Attribute]:
     return {
         "enabled": Attribute(
-            type=BOOL, description="Whether this task is planned.", default=True, effect=NEXT
+            type=BOOL, description="Whether this task is planned.", default=True, on_change=NEXT
         ),
         "every": duration("Minimum time between two runs.", every, some_time),
     }
 
 
 def partial(description: str, **bounds: Validator) -> Attribute:
-    return Attribute(type=ANY, description=description, validators=(entries(**bounds),), effect=NEXT)
+    return Attribute(type=ANY, description=description, validators=(entries(**bounds),), on_change=NEXT)
 
 
 OPTIONS: Final = Attribute(
     type=MapType(STRING),
     description="Additional options of Iceberg's action, by Iceberg's names.",
-    effect=NEXT,
+    on_change=NEXT,
 )

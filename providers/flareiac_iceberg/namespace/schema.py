@@ -7,6 +7,7 @@ from flareiac.kernel.data import UNKNOWN, Attributes
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.types import STRING, MapType, RefType
 from flareiac.sdk.changes import Relation, Usage
+from flareiac.sdk.on_change import ChangeClass, OnChange
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac.sdk.resource_type import Decoded
@@ -32,7 +33,7 @@ SCHEMA: Final = Block(
             type=MapType(RefType(("secret",), or_string=True)),
             description="Properties of the namespace. They are stored in clear text, so neither secrets nor "
             "references to secrets are allowed.",
-            effect="metadata only",
+            on_change=OnChange(ChangeClass.METADATA_ONLY),
         ),
         "on_destroy": Attribute(
             type=STRING,
@@ -42,7 +43,7 @@ SCHEMA: Final = Block(
             ),
             default="retain",
             validators=(one_of("retain", "drop"),),
-            effect="state only",
+            on_change=OnChange(ChangeClass.STATE_ONLY),
         ),
     },
 )

@@ -4,6 +4,7 @@ from typing import Final
 
 from flareiac.kernel.data import Data
 from flareiac.kernel.types import ANY, NUMBER, STRING, ListType, MapType, RefType
+from flareiac.sdk.on_change import ChangeClass, OnChange
 from flareiac.sdk.schema import Attribute, Block, NestedBlock, Nesting
 from flareiac.sdk.validators import is_duration, not_empty, one_of, whole
 from flareiac_iceberg.format.spec import DISTRIBUTION_MODES, FOREVER
@@ -21,13 +22,17 @@ COLUMN: Final = Block(
                 'string, zip: string>".'
             ),
             required=True,
-            effect="irreversible where Iceberg can widen the type, refused otherwise",
+            on_change=OnChange(
+                ChangeClass.IRREVERSIBLE, note="where Iceberg can widen the type, refused otherwise"
+            ),
         ),
-        "comment": Attribute(type=STRING, description="Comment of the column.", effect="metadata only"),
+        "comment": Attribute(
+            type=STRING, description="Comment of the column.", on_change=OnChange(ChangeClass.METADATA_ONLY)
+        ),
         "tags": Attribute(
             type=ListType(STRING),
             description="Labels of the column, stored in a table property.",
-            effect="metadata only",
+            on_change=OnChange(ChangeClass.METADATA_ONLY),
         ),
         "default": Attribute(
             type=ANY,
@@ -35,7 +40,7 @@ COLUMN: Final = Block(
                 "Value that batch writes and merges store in new rows without a value. Needs "
                 "format_version = 3."
             ),
-            effect="metadata only: for new rows",
+            on_change=OnChange(ChangeClass.METADATA_ONLY, note="for new rows"),
         ),
     },
 )
@@ -53,19 +58,19 @@ BRANCH: Final = Block(
             description="How long the branch is kept after its last snapshot when snapshots expire. Default: "
             'the setting of the table, otherwise forever. Or "forever", whatever the table says.',
             validators=(_is_time_kept,),
-            effect="metadata only",
+            on_change=OnChange(ChangeClass.METADATA_ONLY),
         ),
         "min_snapshots_to_keep": Attribute(
             type=NUMBER,
             description="Minimum number of snapshots of the branch that an expiry keeps.",
             validators=(whole(),),
-            effect="metadata only",
+            on_change=OnChange(ChangeClass.METADATA_ONLY),
         ),
         "max_snapshot_age": Attribute(
             type=STRING,
             description='Age from which snapshots of the branch may expire, or "forever".',
             validators=(_is_time_kept,),
-            effect="metadata only",
+            on_change=OnChange(ChangeClass.METADATA_ONLY),
         ),
     },
 )
@@ -78,14 +83,14 @@ TAG: Final = Block(
                 "The snapshot. Default: the current snapshot of main when the tag is created; the "
                 "tag then stays there."
             ),
-            effect="metadata only",
+            on_change=OnChange(ChangeClass.METADATA_ONLY),
         ),
         "retain": Attribute(
             type=STRING,
             description="How long the tag is kept, counted from the time of its snapshot. Default: the "
             'setting of the table, otherwise forever. Or "forever", whatever the table says.',
             validators=(_is_time_kept,),
-            effect="metadata only",
+            on_change=OnChange(ChangeClass.METADATA_ONLY),
         ),
     },
 )
@@ -97,12 +102,12 @@ READER: Final = Block(
         "checkpoint": Attribute(
             type=STRING,
             description="Folder of its checkpoint, local or in S3. Its position is read at each run.",
-            effect="takes effect with the next run",
+            on_change=OnChange(ChangeClass.NEXT_RUN),
         ),
         "hold": Attribute(
             type=STRING,
             description='Snapshots younger than this are kept, such as "10d".',
-            effect="takes effect with the next run",
+            on_change=OnChange(ChangeClass.NEXT_RUN),
         ),
     },
 )
@@ -131,12 +136,14 @@ SCHEMA: Final = Block(
             description="Name of the table. Default: the label of the block.",
             validators=(not_empty,),
         ),
-        "comment": Attribute(type=STRING, description="Comment of the table.", effect="metadata only"),
+        "comment": Attribute(
+            type=STRING, description="Comment of the table.", on_change=OnChange(ChangeClass.METADATA_ONLY)
+        ),
         "format_version": Attribute(
             type=NUMBER,
             description="Format version of Iceberg: 1, 2 or 3.",
             default=2,
-            effect="irreversible: versions only go up",
+            on_change=OnChange(ChangeClass.IRREVERSIBLE, note="versions only go up"),
         ),
         "location": Attribute(
             type=STRING,
@@ -149,12 +156,12 @@ SCHEMA: Final = Block(
             description=(
                 "Renamed columns: old = new, nested ones by path. The entry can stay after the rename."
             ),
-            effect="metadata only; stops the queries that write the table",
+            on_change=OnChange(ChangeClass.METADATA_ONLY, note="stops the queries that write the table"),
         ),
         "identifier": Attribute(
             type=ListType(STRING),
             description="Columns that identify a row; each must be not null.",
-            effect="metadata only",
+            on_change=OnChange(ChangeClass.METADATA_ONLY),
         ),
         "partition_by": Attribute(
             type=ANY,
@@ -162,29 +169,29 @@ SCHEMA: Final = Block(
                 'How rows are grouped into files: day("ts"), bucket(16, "id"), truncate(4, "zip") '
                 "or a column name."
             ),
-            effect="metadata only: files that are there keep their layout",
+            on_change=OnChange(ChangeClass.METADATA_ONLY, note="files that are there keep their layout"),
         ),
         "sort_by": Attribute(
             type=ANY,
             description='How rows are sorted within files: asc("ts"), desc("amount").',
-            effect="metadata only: for new files",
+            on_change=OnChange(ChangeClass.METADATA_ONLY, note="for new files"),
         ),
         "distribution": Attribute(
             type=STRING,
             description="How Spark distributes rows before writing: none, hash or range.",
             validators=(one_of(*DISTRIBUTION_MODES),),
-            effect="metadata only: for new files",
+            on_change=OnChange(ChangeClass.METADATA_ONLY, note="for new files"),
         ),
         "properties": Attribute(
             type=MapType(RefType(("secret",), or_string=True)),
             description="Iceberg table properties. They are stored in clear text, so neither secrets nor "
             "references to secrets are allowed.",
-            effect="metadata only",
+            on_change=OnChange(ChangeClass.METADATA_ONLY),
         ),
         "tags": Attribute(
             type=MapType(STRING),
             description="Labels of the table, stored in its properties.",
-            effect="metadata only",
+            on_change=OnChange(ChangeClass.METADATA_ONLY),
         ),
         "on_destroy": Attribute(
             type=STRING,
@@ -193,7 +200,7 @@ SCHEMA: Final = Block(
             "location) or purge_everywhere (delete all files that its metadata names, wherever they are).",
             default="retain",
             validators=(one_of("retain", "drop", *PURGES),),
-            effect="state only",
+            on_change=OnChange(ChangeClass.STATE_ONLY),
         ),
         "engine": ENGINE,
     },

@@ -3,6 +3,7 @@
 from typing import Final
 
 from flareiac.kernel.types import NUMBER, STRING, MapType, RefType
+from flareiac.sdk.on_change import ChangeClass, OnChange
 from flareiac.sdk.schema import Attribute, Block
 from flareiac.sdk.validators import not_empty, one_of, whole
 
@@ -26,7 +27,9 @@ SCHEMA: Final = Block(
             description="Number of partitions; it can only grow. Left out: the default of the cluster, and "
             "not managed.",
             validators=(whole(),),
-            effect="irreversible: records of a key may go to another partition than before",
+            on_change=OnChange(
+                ChangeClass.IRREVERSIBLE, note="records of a key may go to another partition than before"
+            ),
         ),
         "replication_factor": Attribute(
             type=NUMBER,
@@ -38,7 +41,9 @@ SCHEMA: Final = Block(
             type=MapType(STRING),
             description="Settings of the topic by Kafka's names (retention.ms, cleanup.policy, ...). One "
             "that is removed here gets the default of the cluster again. Left out: not managed.",
-            effect="metadata only, but for settings that let Kafka delete records",
+            on_change=OnChange(
+                ChangeClass.METADATA_ONLY, note="settings that let Kafka delete records lose data"
+            ),
         ),
         "on_destroy": Attribute(
             type=STRING,
@@ -46,7 +51,7 @@ SCHEMA: Final = Block(
             "all its records).",
             default="retain",
             validators=(one_of("retain", "delete"),),
-            effect="state only",
+            on_change=OnChange(ChangeClass.STATE_ONLY),
         ),
     },
 )

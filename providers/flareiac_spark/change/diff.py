@@ -147,7 +147,7 @@ class _Comparison:
                     why="a query keeps the catalogs that it was started with",
                 )
             elif name in _LIVE_APPLICATION:
-                yield Live(path=path, text=f"the application takes {name} while it runs")
+                yield Live(path=path, text=f"the application takes {name.removesuffix('_ms')} while it runs")
             else:
                 why = "only a new JVM takes it: the application restarts with all its jobs"
                 yield Restart(path=path, text=f"the engine's {name}", why=why)

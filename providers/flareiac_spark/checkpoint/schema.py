@@ -3,6 +3,7 @@
 from typing import Final
 
 from flareiac.kernel.types import BOOL, NUMBER, STRING, ObjectType
+from flareiac.sdk.on_change import ChangeClass, OnChange
 from flareiac.sdk.schema import Attribute, Block
 from flareiac.sdk.validators import fields, one_of, whole
 
@@ -22,7 +23,7 @@ SCHEMA: Final = Block(
                 "on at the new place; flareiac checkpoint gc deletes the old folder."
             ),
             default=".flareiac/checkpoints/WORKSPACE/NAME",
-            effect="moves files, restart",
+            on_change=OnChange(ChangeClass.MOVES_FILES),
         ),
         "generation": Attribute(
             type=NUMBER,
@@ -32,7 +33,7 @@ SCHEMA: Final = Block(
             ),
             default=1,
             validators=(whole(1, 9999),),
-            effect="new generation",
+            on_change=OnChange(ChangeClass.NEW_GENERATION),
         ),
         "start_from": Attribute(
             type=STRING,
@@ -42,21 +43,21 @@ SCHEMA: Final = Block(
             "or a time with offset. Tables support all of them, files carry_over (for queries without state) "
             "and earliest, rate streams only earliest.",
             default="carry_over",
-            effect="takes effect with the next generation",
+            on_change=OnChange(ChangeClass.NEXT_GENERATION),
         ),
         "keep_generations": Attribute(
             type=NUMBER,
             description="Number of generations that are kept.",
             default=2,
             validators=(whole(),),
-            effect="state only",
+            on_change=OnChange(ChangeClass.STATE_ONLY),
         ),
         "min_batches_to_retain": Attribute(
             type=NUMBER,
             description="Number of batches that Spark keeps for recovery.",
             default=100,
             validators=(whole(),),
-            effect="restart",
+            on_change=OnChange(ChangeClass.RESTART),
         ),
         "state_store": Attribute(
             type=_STORE,
@@ -64,7 +65,9 @@ SCHEMA: Final = Block(
                 'State store of the query: { provider = "rocksdb", changelog = true, partitions = 8 }.'
             ),
             validators=(fields(partitions=whole()),),
-            effect="pinned by the first start of a generation",
+            on_change=OnChange(
+                ChangeClass.NO_EFFECT, note="a generation keeps the store that it was started with"
+            ),
         ),
         "on_destroy": Attribute(
             type=STRING,
@@ -74,7 +77,7 @@ SCHEMA: Final = Block(
             ),
             default="retain",
             validators=(one_of("retain", "delete"),),
-            effect="state only",
+            on_change=OnChange(ChangeClass.STATE_ONLY),
         ),
     },
 )

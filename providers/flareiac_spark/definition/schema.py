@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING, ListType, MapType, ObjectType, RefType, Type
+from flareiac.sdk.on_change import ChangeClass, OnChange
 from flareiac.sdk.schema import Attribute, Block, NestedBlock, Nesting
 from flareiac.sdk.secret_settings import SETTINGS
 from flareiac.sdk.validators import fields, one_of, whole
@@ -40,7 +41,7 @@ INPUT_FILES: Final = Block(
             type=STRING,
             description="Folder or file, relative to the root module.",
             required=True,
-            effect="runs again",
+            on_change=OnChange(ChangeClass.RESTART),
         ),
         "format": FORMAT,
         "options": OPTIONS,
@@ -49,6 +50,7 @@ INPUT_FILES: Final = Block(
             description=(
                 'Columns by name: { carrier = "string" }. Where the order counts (csv), use column blocks.'
             ),
+            on_change=OnChange(ChangeClass.RESTART),
         ),
     },
     blocks={"column": NestedBlock(nesting=Nesting.MAP, block=COLUMN, any_label=True)},
@@ -59,12 +61,12 @@ INPUT: Final = Block(
         "stream": Attribute(
             type=RefType(("stream",)),
             description="A stream: each batch reads new data.",
-            effect="blocked on a checkpoint",
+            on_change=OnChange(ChangeClass.NEW_GENERATION),
         ),
         "table": Attribute(
             type=RefType(("table", "data.table")),
             description="A table: each batch reads its current rows.",
-            effect="restart",
+            on_change=OnChange(ChangeClass.RESTART, over_state=ChangeClass.RESULTS_CHANGE),
         ),
     },
     blocks={"files": NestedBlock(nesting=Nesting.SINGLE, block=INPUT_FILES)},
@@ -76,36 +78,42 @@ STEP: Final = Block(
     ),
     attributes={
         "sql": Attribute(
-            type=STRING, description="Spark SQL.", effect="restart, or blocked where a checkpoint holds state"
+            type=STRING,
+            description="Spark SQL.",
+            on_change=OnChange(
+                ChangeClass.RESTART,
+                over_state=ChangeClass.RESULTS_CHANGE,
+                note="other keys, windows, joins and functions over state need a new generation",
+            ),
         ),
         "python": Attribute(
             type=STRING,
             description="module:function below code. It is called with (spark, inputs, params) at each "
             "start and returns a "
             "DataFrame. When apply has Spark analyze the job, it is called with empty inputs.",
-            effect="restart, or an accepted change of results where a checkpoint holds state",
+            on_change=OnChange(ChangeClass.RESTART, over_state=ChangeClass.RESULTS_CHANGE),
         ),
         "params": Attribute(
             type=ANY,
             description="Values of any type by name, passed to the function as params.",
-            effect="as that of python",
+            on_change=OnChange(ChangeClass.RESTART, over_state=ChangeClass.RESULTS_CHANGE),
         ),
         "stateful": Attribute(
             type=_STATEFUL,
             description="Declares that the function keeps state: { state_version = 1 }. Raise "
             "state_version when the schema "
             "of the state changes.",
-            effect="new generation",
+            on_change=OnChange(ChangeClass.NEW_GENERATION),
         ),
         "dedup": Attribute(
             type=_DEDUP,
             description='Keeps one row per key: { keys = ["id"], within_watermark = true }.',
-            effect="new generation",
+            on_change=OnChange(ChangeClass.NEW_GENERATION),
         ),
         "watermark": Attribute(
             type=_WATERMARK,
             description='How late rows of the result may arrive: { column = "ts", delay = "10m" }.',
-            effect="restart",
+            on_change=OnChange(ChangeClass.RESTART, over_state=ChangeClass.RESULTS_CHANGE),
         ),
     },
 )
@@ -118,25 +126,25 @@ OUTPUT_KAFKA: Final = Block(
             description="The topic that is written: topic.alerts, or a name. It must exist before the job "
             "starts; a topic block creates it.",
             required=True,
-            effect="blocked on a checkpoint, unless the change is accepted",
+            on_change=OnChange(ChangeClass.RESULTS_CHANGE),
         ),
         "connection": Attribute(
             type=RefType(("kafka",)),
             description="The cluster. Default: that of the topic, or the only kafka block.",
-            effect="restart",
+            on_change=OnChange(ChangeClass.RESTART),
         ),
         "key": Attribute(
             type=STRING,
             description="The column whose value is the key of a record: a string or binary as it is, any "
             "other simple type as a string. Records of one key stay in order in one partition. Default: no "
             "key.",
-            effect="restart",
+            on_change=OnChange(ChangeClass.RESTART),
         ),
         "headers": Attribute(
             type=ANY,
             description='Headers of a record: { "name" = "column" } for each, or the name of a column of '
             "type list<struct<key: string, value: binary>>.",
-            effect="restart",
+            on_change=OnChange(ChangeClass.RESTART),
         ),
         "format": Attribute(
             type=STRING,
@@ -147,25 +155,25 @@ OUTPUT_KAFKA: Final = Block(
             "that schema; columns of key and headers are fields of it where the schema has them.",
             default="json",
             validators=(one_of("json", "text", "raw", "avro"),),
-            effect="restart",
+            on_change=OnChange(ChangeClass.RESTART),
         ),
         "schema": Attribute(
             type=STRING,
             description='With avro: the schema that is written, for instance file("order.avsc"). Plan asks '
             "the registry whether the subject has it or accepts it, and apply registers it. Default: the "
             "newest version of the subject.",
-            effect="restart",
+            on_change=OnChange(ChangeClass.RESTART),
         ),
         "subject": Attribute(
             type=STRING,
             description="With avro: the subject of the schema. Default: the topic's name with -value.",
-            effect="restart",
+            on_change=OnChange(ChangeClass.RESTART),
         ),
         "options": Attribute(
             type=SETTINGS,
             description="Settings of Kafka's producer by their own names (compression.type, linger.ms, "
             "max.request.size, ...).",
-            effect="restart",
+            on_change=OnChange(ChangeClass.RESTART),
         ),
     },
 )
@@ -175,12 +183,18 @@ OUTPUT: Final = Block(
         "table": Attribute(
             type=RefType(("table",)),
             description="The table that is written.",
-            effect="restart",
+            on_change=OnChange(
+                ChangeClass.RESULTS_CHANGE, note="a restart where each batch replaces all rows"
+            ),
         ),
         "from": Attribute(
             type=STRING,
             description="The step or input whose rows are written. Default: the last step.",
-            effect="restart",
+            on_change=OnChange(
+                ChangeClass.RESTART,
+                over_state=ChangeClass.NEW_GENERATION,
+                note="what the query means decides",
+            ),
         ),
         "mode": Attribute(
             type=STRING,
@@ -196,7 +210,7 @@ OUTPUT: Final = Block(
                     "append", "merge", "complete", "overwrite", "overwrite_partitions", explained=("update",)
                 ),
             ),
-            effect="restart",
+            on_change=OnChange(ChangeClass.RESTART, over_state=ChangeClass.NEW_GENERATION),
         ),
         "merge": Attribute(
             type=_MERGE,
@@ -204,12 +218,14 @@ OUTPUT: Final = Block(
             "are conditions on s "
             "(the new row) and t (the row of the table). tombstones = table.NAME keeps the deleted keys, so "
             "that an older row which arrives later does not bring one back.",
-            effect="restart",
+            on_change=OnChange(ChangeClass.RESTART),
         ),
         "branch": Attribute(
             type=STRING,
             description="The branch of the table that is written. Default: main.",
-            effect="restart",
+            on_change=OnChange(
+                ChangeClass.RESULTS_CHANGE, note="a restart where each batch replaces all rows"
+            ),
         ),
         "rebuild": Attribute(
             type=STRING,
@@ -219,10 +235,12 @@ OUTPUT: Final = Block(
             ),
             default="keep",
             validators=(one_of("keep", "truncate"),),
-            effect="takes effect with the next generation",
+            on_change=OnChange(ChangeClass.NEXT_GENERATION),
         ),
         "options": Attribute(
-            type=SETTINGS, description="Options of Iceberg's writer, by Iceberg's names.", effect="restart"
+            type=SETTINGS,
+            description="Options of Iceberg's writer, by Iceberg's names.",
+            on_change=OnChange(ChangeClass.RESTART),
         ),
     },
     blocks={"kafka": NestedBlock(nesting=Nesting.SINGLE, block=OUTPUT_KAFKA)},
@@ -256,36 +274,42 @@ SCHEMA: Final = Block(
         "engine": Attribute(
             type=RefType(("engine",)),
             description="The engine that runs the job. Default: the only one declared.",
-            effect="restart",
+            on_change=OnChange(ChangeClass.RESTART),
         ),
         "checkpoint": Attribute(
             type=RefType(("checkpoint",)),
             description="The checkpoint of a streaming job. Each job needs one of its own.",
-            effect="blocked once it has run",
+            on_change=OnChange(ChangeClass.REFUSED, note="once the job has run"),
         ),
         "mode": Attribute(
             type=STRING,
             description="Kind of query: stream or batch.",
             default="stream",
             validators=(one_of("stream", "batch", explained=("incremental",)),),
-            effect="restart",
+            on_change=OnChange(ChangeClass.REFUSED, note="once the job has run"),
         ),
         "trigger": Attribute(
             type=ObjectType(_TRIGGERS, frozenset(_TRIGGERS)),
             description='When a batch starts: { processing_time = "30s" }, { available_now = true } or { '
             "once = true }. "
             "Default: as soon as the last one has ended.",
-            effect="restart",
+            on_change=OnChange(ChangeClass.RESTART),
             instead=SCHEDULES | {"interval": "It is called processing_time here."},
         ),
         "conf": Attribute(
-            type=SETTINGS, description="Spark settings of the session of this job.", effect="restart"
+            type=SETTINGS,
+            description="Spark settings of the session of this job.",
+            on_change=OnChange(
+                ChangeClass.RESTART,
+                over_state=ChangeClass.RESULTS_CHANGE,
+                note="flareiac explain settings lists what only restarts and what is pinned",
+            ),
         ),
         "pool": Attribute(
             type=STRING,
             description="The scheduler pool that the job's tasks run in, one of pools in its engine: its "
             "priority. Default: a pool of its own, of weight 1.",
-            effect="restart",
+            on_change=OnChange(ChangeClass.RESTART),
         ),
         "restart": Attribute(
             type=_RESTART,
@@ -293,7 +317,7 @@ SCHEMA: Final = Block(
                 'Restart policy after failures: { max_failures = 3, within = "1h", backoff = "10s" }.'
             ),
             validators=(fields(max_failures=whole(0)),),
-            effect="live",
+            on_change=OnChange(ChangeClass.LIVE),
         ),
         "stability": Attribute(
             type=_STABILITY,
@@ -302,7 +326,7 @@ SCHEMA: Final = Block(
             '"leave" }, or "rollback" to the last stable definition. A query that still works on its first '
             "batch "
             "after this time counts as applied, with a warning.",
-            effect="state only",
+            on_change=OnChange(ChangeClass.STATE_ONLY),
         ),
         "health": Attribute(
             type=_HEALTH,
@@ -314,20 +338,20 @@ SCHEMA: Final = Block(
             "max_late_rows: most rows that were dropped because the watermark had passed them, since the "
             "first start on the checkpoint; Spark counts rows that an aggregation has combined as one. "
             "A limit that is left out is not checked.",
-            effect="state only",
+            on_change=OnChange(ChangeClass.STATE_ONLY),
         ),
         "foreach_batch": Attribute(
             type=BOOL,
             description="Writes all outputs in one query, from the same micro-batch.",
             default=False,
-            effect="blocked on a checkpoint",
+            on_change=OnChange(ChangeClass.NEW_GENERATION),
         ),
         "accept_result_change": Attribute(
             type=STRING,
             description="The token that a plan prints for one change of results. It fits that change only; "
             "after the apply "
             "the line can be removed.",
-            effect="state only",
+            on_change=OnChange(ChangeClass.STATE_ONLY),
         ),
         "run": Attribute(
             type=STRING,
@@ -337,29 +361,35 @@ SCHEMA: Final = Block(
             "stopped).",
             default="on_change",
             validators=(one_of("on_change", "manual", explained=("on_input", "every_apply")),),
-            effect="state only",
+            on_change=OnChange(ChangeClass.NEXT_RUN),
         ),
         "stopped": Attribute(
             type=BOOL,
             description="Keeps the job stopped while it stays declared.",
             default=False,
-            effect="stops or starts",
+            on_change=OnChange(ChangeClass.STOPS),
         ),
         "restart_nonce": Attribute(
             type=NUMBER,
             description="Change the number to restart the job, or to run a finite job again.",
             default=0,
-            effect="restart",
+            on_change=OnChange(ChangeClass.RESTART),
         ),
-        "comment": Attribute(type=STRING, description="Purpose of the job.", effect="state only"),
-        "tags": Attribute(type=ListType(STRING), description="Labels of the job.", effect="state only"),
+        "comment": Attribute(
+            type=STRING, description="Purpose of the job.", on_change=OnChange(ChangeClass.STATE_ONLY)
+        ),
+        "tags": Attribute(
+            type=ListType(STRING),
+            description="Labels of the job.",
+            on_change=OnChange(ChangeClass.STATE_ONLY),
+        ),
         "code": Attribute(
             type=STRING,
             description=(
                 "Folder with the Python modules of the steps, relative to the root module. Only "
                 "*.py files count."
             ),
-            effect="restart, or an accepted change of results where a checkpoint holds state",
+            on_change=OnChange(ChangeClass.RESTART, over_state=ChangeClass.RESULTS_CHANGE),
         ),
     },
     blocks={

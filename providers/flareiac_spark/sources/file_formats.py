@@ -7,6 +7,7 @@ from flareiac.kernel.data import UNKNOWN, Data
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.paths import Path
 from flareiac.kernel.types import STRING
+from flareiac.sdk.on_change import ChangeClass, OnChange
 from flareiac.sdk.project import Project
 from flareiac.sdk.schema import Attribute
 from flareiac.sdk.secret_settings import SETTINGS
@@ -28,9 +29,16 @@ FORMAT: Final = Attribute(
     description=f"The files' format: {', '.join(FORMATS[:-1])} or {FORMATS[-1]}.",
     required=True,
     validators=(one_of(*FORMATS),),
+    on_change=OnChange(ChangeClass.RESTART, over_state=ChangeClass.RESULTS_CHANGE),
 )
 OPTIONS: Final = Attribute(
-    type=SETTINGS, description="Options of Spark's reader for this format, by Spark's names."
+    type=SETTINGS,
+    description="Options of Spark's reader for this format, by Spark's names.",
+    on_change=OnChange(
+        ChangeClass.RESTART,
+        over_state=ChangeClass.RESULTS_CHANGE,
+        note="flareiac explain settings lists those that only restart",
+    ),
 )
 
 

@@ -3,6 +3,7 @@
 from typing import Final
 
 from flareiac.kernel.types import STRING, ObjectType, RefType
+from flareiac.sdk.on_change import ChangeClass, OnChange
 from flareiac.sdk.schema import Attribute, Block, NestedBlock, Nesting
 from flareiac_spark.sources.source import kinds
 
@@ -10,10 +11,19 @@ COLUMN: Final = Block(
     description="A column of the source.",
     attributes={
         "type": Attribute(
-            type=STRING, description='An Iceberg type, such as "long" or "timestamptz".', required=True
+            type=STRING,
+            description='An Iceberg type, such as "long" or "timestamptz".',
+            required=True,
+            on_change=OnChange(
+                ChangeClass.RESTART,
+                over_state=ChangeClass.NEW_GENERATION,
+                note="a restart where no step reads the column",
+            ),
         ),
         "comment": Attribute(
-            type=STRING, description="Meaning of the column, for readers of the configuration."
+            type=STRING,
+            description="Meaning of the column, for readers of the configuration.",
+            on_change=OnChange(ChangeClass.STATE_ONLY),
         ),
     },
 )
@@ -31,6 +41,7 @@ def schema() -> Block:
             "watermark": Attribute(
                 type=ObjectType({"column": STRING, "delay": STRING}),
                 description='How late rows may arrive: { column = "ts", delay = "10m" }.',
+                on_change=OnChange(ChangeClass.RESTART, over_state=ChangeClass.RESULTS_CHANGE),
             ),
             "bad_records": Attribute(
                 type=_BAD_RECORDS,
@@ -38,7 +49,7 @@ def schema() -> Block:
                 'part: { action = "fail" } (the job fails), "null" (the row is kept, its declared columns '
                 'are null), "drop" (the row is left out and counted) or { quarantine = table.bad } (a query '
                 "of its own writes it to that table).",
-                effect="restart, or an accepted change of results where a checkpoint holds state",
+                on_change=OnChange(ChangeClass.RESTART, over_state=ChangeClass.RESULTS_CHANGE),
             ),
         },
         blocks={

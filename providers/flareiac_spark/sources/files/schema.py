@@ -3,6 +3,7 @@
 from typing import Final
 
 from flareiac.kernel.types import NUMBER, STRING
+from flareiac.sdk.on_change import ChangeClass, OnChange
 from flareiac.sdk.schema import Attribute, Block
 from flareiac.sdk.validators import is_duration, one_of, whole
 from flareiac_spark.sources.file_formats import FORMAT, OPTIONS
@@ -15,7 +16,7 @@ BLOCK: Final = Block(
             type=STRING,
             description="Folder or glob, relative to the root module.",
             required=True,
-            effect="blocked",
+            on_change=OnChange(ChangeClass.NEW_GENERATION),
         ),
         "format": FORMAT,
         "options": OPTIONS,
@@ -23,7 +24,7 @@ BLOCK: Final = Block(
             type=NUMBER,
             description="Maximum number of files per batch.",
             validators=(whole(),),
-            effect="restart",
+            on_change=OnChange(ChangeClass.RESTART),
         ),
         "max_file_age": Attribute(
             type=STRING,
@@ -31,7 +32,7 @@ BLOCK: Final = Block(
             'read: "30d". Reading 2 reads files of every age unless this is written; reading 1 passes over '
             "files that are older than seven days.",
             validators=(is_duration,),
-            effect="restart",
+            on_change=OnChange(ChangeClass.RESTART),
         ),
         "reading": Attribute(
             type=NUMBER,
@@ -41,7 +42,7 @@ BLOCK: Final = Block(
             f"bad record. {FIRST}: Spark's own rules. A stream that is recorded keeps its version until this "
             f"says another one; a new one has {NEWEST}.",
             validators=(one_of(FIRST, NEWEST),),
-            effect="restart, or a new generation where a checkpoint holds state",
+            on_change=OnChange(ChangeClass.RESTART, over_state=ChangeClass.RESULTS_CHANGE),
         ),
     },
     instead={

@@ -3,6 +3,7 @@
 from typing import Final
 
 from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING, ListType, RefType
+from flareiac.sdk.on_change import ChangeClass, OnChange
 from flareiac.sdk.schema import Attribute, Block
 from flareiac.sdk.secret_settings import SETTINGS
 from flareiac.sdk.validators import LARGEST_LONG, not_empty, one_of, whole
@@ -16,25 +17,29 @@ BLOCK: Final = Block(
     description="Reads the records of Kafka topics.",
     attributes={
         "topic": Attribute(
-            type=_TOPIC, description="The topic that is read: topic.orders, or a name.", effect="blocked"
+            type=_TOPIC,
+            description="The topic that is read: topic.orders, or a name.",
+            on_change=OnChange(ChangeClass.NEW_GENERATION),
         ),
         "topics": Attribute(
             type=ListType(_TOPIC),
             description="Several topics that are read together, each like topic.",
             validators=(not_empty,),
-            effect="blocked",
+            on_change=OnChange(ChangeClass.NEW_GENERATION, note="a restart where topics are only added"),
         ),
         "topic_pattern": Attribute(
             type=STRING,
             description="A regular expression of Java. Every topic whose whole name matches is read; one "
             "that is created later is read from its first record on.",
             validators=(not_empty,),
-            effect="blocked",
+            on_change=OnChange(
+                ChangeClass.NEW_GENERATION, note="a restart where it matches all topics of before"
+            ),
         ),
         "connection": Attribute(
             type=RefType(("kafka",)),
             description="The cluster. Default: that of the topic, or the only kafka block.",
-            effect="restart; a stream never continues on another cluster",
+            on_change=OnChange(ChangeClass.RESTART, note="a stream never continues on another cluster"),
         ),
         "starting_offsets": Attribute(
             type=ANY,
@@ -43,7 +48,10 @@ BLOCK: Final = Block(
             'timestamp is not earlier), or an offset for each partition: { "0" = 12, "1" = 7 } for one '
             'topic, { orders = { "0" = 12 } } for several.',
             default="earliest",
-            effect="only the first start of a checkpoint takes it; a later generation follows start_from",
+            on_change=OnChange(
+                ChangeClass.NO_EFFECT,
+                note="only the first start of a checkpoint takes it, a later generation follows start_from",
+            ),
         ),
         "fail_on_data_loss": Attribute(
             type=BOOL,
@@ -56,25 +64,25 @@ BLOCK: Final = Block(
             "read_uncommitted reads all.",
             default="read_committed",
             validators=(one_of(*ISOLATION_LEVELS),),
-            effect="restart; blocked on state",
+            on_change=OnChange(ChangeClass.RESTART, over_state=ChangeClass.RESULTS_CHANGE),
         ),
         "group_id_prefix": Attribute(
             type=STRING,
             description="Prefix of the consumer groups that Spark makes up, for the cluster's access rules.",
             validators=(not_empty,),
-            effect="restart",
+            on_change=OnChange(ChangeClass.RESTART),
         ),
         "max_offsets_per_trigger": Attribute(
             type=NUMBER,
             description="Maximum number of offsets per batch, over all partitions.",
             validators=(whole(1, LARGEST_LONG),),
-            effect="restart",
+            on_change=OnChange(ChangeClass.RESTART),
         ),
         "min_partitions": Attribute(
             type=NUMBER,
             description="Minimum number of tasks per batch: large partitions are split.",
             validators=(whole(),),
-            effect="restart",
+            on_change=OnChange(ChangeClass.RESTART),
         ),
         "format": Attribute(
             type=STRING,
@@ -84,46 +92,46 @@ BLOCK: Final = Block(
             "change_position.",
             required=True,
             validators=(one_of(*FORMATS),),
-            effect="restart; blocked on state",
+            on_change=OnChange(ChangeClass.RESTART, over_state=ChangeClass.RESULTS_CHANGE),
         ),
         "options": Attribute(
             type=SETTINGS,
             description="Options of Spark's from_json or from_csv, by Spark's names. Of change events: "
             "settings of the Debezium connector that decide how values are written (decimal.handling.mode, "
             "time.precision.mode, binary.handling.mode, schemas.enable, unavailable.value.placeholder).",
-            effect="restart; blocked on state",
+            on_change=OnChange(ChangeClass.RESTART, over_state=ChangeClass.RESULTS_CHANGE),
         ),
         "schema": Attribute(
             type=STRING,
             description='The Avro schema of values that carry no id of a registry: file("order.avsc"). '
             "Without column blocks the columns are those of the schema.",
             validators=(not_empty,),
-            effect="restart; blocked on state",
+            on_change=OnChange(ChangeClass.RESTART, over_state=ChangeClass.RESULTS_CHANGE),
         ),
         "subject": Attribute(
             type=STRING,
             description="The subject in the schema registry of the connection. Each Avro value carries the "
             'id of its schema. Default: the name of the topic and "-value".',
             validators=(not_empty,),
-            effect="restart",
+            on_change=OnChange(ChangeClass.RESTART),
         ),
         "key": Attribute(
             type=STRING,
             description='Type of an additional column kafka_key with the key: "string" or "binary".',
             validators=(one_of(*KEYS),),
-            effect="restart",
+            on_change=OnChange(ChangeClass.RESTART),
         ),
         "include_headers": Attribute(
             type=BOOL,
             description="Adds kafka_headers, a list<struct<key: string, value: binary>>.",
             default=False,
-            effect="restart",
+            on_change=OnChange(ChangeClass.RESTART),
         ),
         "include_metadata": Attribute(
             type=BOOL,
             description="Adds kafka_topic, kafka_partition, kafka_offset and kafka_timestamp.",
             default=False,
-            effect="restart",
+            on_change=OnChange(ChangeClass.RESTART),
         ),
     },
     exactly_one_of=(("topic", "topics", "topic_pattern"),),

@@ -3,6 +3,7 @@
 from typing import Final
 
 from flareiac.kernel.types import NUMBER, STRING
+from flareiac.sdk.on_change import ChangeClass, OnChange
 from flareiac.sdk.schema import Attribute, Block
 from flareiac.sdk.validators import LARGEST_LONG, whole
 
@@ -10,11 +11,22 @@ BLOCK: Final = Block(
     description="Generates rows at a steady rate, with columns timestamp and value.",
     attributes={
         "rows_per_second": Attribute(
-            type=NUMBER, description="Rows per second.", default=1, validators=(whole(1, LARGEST_LONG),)
+            type=NUMBER,
+            description="Rows per second.",
+            default=1,
+            validators=(whole(1, LARGEST_LONG),),
+            on_change=OnChange(ChangeClass.RESULTS_CHANGE),
         ),
-        "ramp_up": Attribute(type=STRING, description='Time until the full rate is reached, such as "10s".'),
+        "ramp_up": Attribute(
+            type=STRING,
+            description='Time until the full rate is reached, such as "10s".',
+            on_change=OnChange(ChangeClass.RESULTS_CHANGE),
+        ),
         "partitions": Attribute(
-            type=NUMBER, description="Number of partitions of each batch.", validators=(whole(),)
+            type=NUMBER,
+            description="Number of partitions of each batch.",
+            validators=(whole(),),
+            on_change=OnChange(ChangeClass.RESTART),
         ),
     },
 )

@@ -3,6 +3,7 @@
 from typing import Final
 
 from flareiac.kernel.types import BOOL, NUMBER, STRING, RefType
+from flareiac.sdk.on_change import ChangeClass, OnChange
 from flareiac.sdk.schema import Attribute, Block
 from flareiac.sdk.validators import whole
 
@@ -13,7 +14,7 @@ BLOCK: Final = Block(
             type=RefType(("table", "data.table")),
             description="The table that is read.",
             required=True,
-            effect="blocked",
+            on_change=OnChange(ChangeClass.NEW_GENERATION),
         ),
         "start_from": Attribute(
             type=STRING,
@@ -21,25 +22,25 @@ BLOCK: Final = Block(
             'longer add some of them), "oldest_snapshot" (from the oldest live snapshot on, without those '
             'rows), "latest" (new rows only) or a time with offset.',
             default="earliest",
-            effect="takes effect with the next generation",
+            on_change=OnChange(ChangeClass.NEXT_GENERATION),
         ),
         "max_files_per_trigger": Attribute(
             type=NUMBER,
             description="Maximum number of files per batch.",
             validators=(whole(),),
-            effect="restart",
+            on_change=OnChange(ChangeClass.RESTART),
         ),
         "skip_deletes": Attribute(
             type=BOOL,
             description="Skip snapshots that delete rows. Otherwise such a snapshot ends the query.",
             default=False,
-            effect="restart",
+            on_change=OnChange(ChangeClass.RESTART),
         ),
         "skip_overwrites": Attribute(
             type=BOOL,
             description="Skip snapshots that overwrite rows. Otherwise such a snapshot ends the query.",
             default=False,
-            effect="restart",
+            on_change=OnChange(ChangeClass.RESTART),
         ),
     },
 )

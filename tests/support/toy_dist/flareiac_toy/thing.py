@@ -35,6 +35,7 @@ from flareiac.sdk.maintenance import (
     MeasureRequest,
     TasksRequest,
 )
+from flareiac.sdk.on_change import ChangeClass, OnChange
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import ApplyRequest, ChangeRequest, PlanRequest, ReadRequest
@@ -71,7 +72,9 @@ SCHEMA = Block(
     description="A file.",
     attributes={
         "name": Attribute(type=STRING, description="The name of the file; default: the label."),
-        "value": Attribute(type=STRING, description="What it holds.", effect="metadata only"),
+        "value": Attribute(
+            type=STRING, description="What it holds.", on_change=OnChange(ChangeClass.METADATA_ONLY)
+        ),
         "needs": Attribute(
             type=ListType(RefType(("thing",))), description="Things that must be there first."
         ),

@@ -32,16 +32,18 @@ BLOCK: Final = Block(
             "order of the table) or zorder (by zorder_by).",
             default="binpack",
             validators=(one_of("binpack", "sort", "zorder"),),
-            effect=NEXT,
+            on_change=NEXT,
         ),
         "sort_by": Attribute(
-            type=ANY, description='For strategy "sort": an order other than that of the table.', effect=NEXT
+            type=ANY,
+            description='For strategy "sort": an order other than that of the table.',
+            on_change=NEXT,
         ),
         "zorder_by": Attribute(
             type=ListType(STRING),
             description='For strategy "zorder": the columns.',
             validators=(not_empty,),
-            effect=NEXT,
+            on_change=NEXT,
         ),
         "target_file_size": size(
             "Target file size. Default: write.target-file-size-bytes of the table, otherwise 512MB."
@@ -56,14 +58,14 @@ BLOCK: Final = Block(
             description="Spark SQL condition on columns of the table. Only files that may contain matching "
             "rows are rewritten, such as cold partitions of a table that merges write.",
             validators=(not_empty,),
-            effect=NEXT,
+            on_change=NEXT,
         ),
         "delete_ratio": Attribute(
             type=NUMBER,
             description="Rewrites a file when this fraction of its rows is deleted.",
             default=0.3,
             validators=(_ratio,),
-            effect=NEXT,
+            on_change=NEXT,
         ),
         "delete_file_threshold": number(
             "Rewrites a file with at least this number of delete files. Default: no limit."
@@ -80,14 +82,14 @@ BLOCK: Final = Block(
             type=BOOL,
             description="Rewrites every file regardless of size. Needs every.",
             default=False,
-            effect=NEXT,
+            on_change=NEXT,
         ),
         "run_if": Attribute(
             type=ANY,
             description="Due when any of these holds for files that need a rewrite: { small_files_over = 20, "
             'small_file_share_over = "30%" }. Default: { small_files_over = 20 }.',
             validators=(entries(small_files_over=whole(0), small_file_share_over=is_share),),
-            effect=NEXT,
+            on_change=NEXT,
         ),
         "options": OPTIONS,
     },

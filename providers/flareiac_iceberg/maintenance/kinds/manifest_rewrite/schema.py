@@ -22,7 +22,7 @@ BLOCK: Final = Block(
                 'Due when all of these hold. Default: { manifests_over = 50, mean_size_under = "1MB" }.'
             ),
             validators=(entries(manifests_over=whole(0), mean_size_under=some_size),),
-            effect=NEXT,
+            on_change=NEXT,
         ),
     },
 )

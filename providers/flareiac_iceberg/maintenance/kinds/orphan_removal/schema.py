@@ -35,7 +35,7 @@ BLOCK: Final = Block(
             _a_day_at_least,
         ),
         "dry_run": Attribute(
-            type=BOOL, description="Counts orphans and deletes nothing.", default=False, effect=NEXT
+            type=BOOL, description="Counts orphans and deletes nothing.", default=False, on_change=NEXT
         ),
         "prefix_mismatch": Attribute(
             type=STRING,
@@ -43,7 +43,7 @@ BLOCK: Final = Block(
             "(keep such files) or delete (them).",
             default="error",
             validators=(one_of("error", "ignore", "delete"),),
-            effect=NEXT,
+            on_change=NEXT,
         ),
     },
 )

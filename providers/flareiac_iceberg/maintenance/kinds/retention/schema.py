@@ -3,6 +3,7 @@
 from typing import Final
 
 from flareiac.kernel.types import STRING
+from flareiac.sdk.on_change import ChangeClass, OnChange
 from flareiac.sdk.schema import Attribute, Block
 from flareiac_iceberg.maintenance.schema_parts import (
     NEXT,
@@ -18,14 +19,14 @@ BLOCK: Final = Block(
             type=STRING,
             description="Column with the time of a row: timestamptz, timestamp_ntz (taken as UTC) or date.",
             required=True,
-            effect=NEXT,
+            on_change=NEXT,
         ),
         "keep": Attribute(
             type=STRING,
             description="Older rows are deleted, in whole partitions, otherwise in whole hours.",
             required=True,
             validators=(some_time,),
-            effect="loses data with the next run",
+            on_change=OnChange(ChangeClass.LOSES_DATA),
             unit="duration",
         ),
     },
