@@ -117,6 +117,7 @@ class Sent:
         return int(snapshot.summary["total-records"]) if snapshot else 0
 
 
+@pytest.mark.turn(1, 2)
 def test_every_record_is_in_one_table_once_wherever_the_driver_dies(kafka: KafkaLake) -> None:
     lake = kafka.project
     kafka.broker.topics.create("orders")

@@ -52,6 +52,7 @@ def project(tmp_path: Path) -> Iterator[Project]:
     made.close()
 
 
+@pytest.mark.turn(1, 2)
 def test_a_worker_is_lost_and_every_row_is_there_once(project: Project, cluster: SparkCluster) -> None:
     (project.root / "code").mkdir()
     (project.root / "code" / "cities.py").write_text(CODE)

@@ -192,6 +192,7 @@ def test_what_goes_wrong_on_executors_is_named_and_other_jobs_go_on(project: Pro
     project.expect_rides("rides")
 
 
+@pytest.mark.turn(0, 2)
 def test_a_job_waits_for_cores_and_for_its_master(project: Project, cluster: SparkCluster) -> None:
     cluster.kill("master")
     failed = project.apply(code=1)

@@ -76,6 +76,7 @@ def checkouts(server: str, tmp_path: Path) -> Iterator[tuple[Checkout, Checkout]
         first.close()
 
 
+@pytest.mark.turn(0, 2)
 def test_two_checkouts_meet_in_s3(checkouts: tuple[Checkout, Checkout]) -> None:
     first, second = checkouts
     first.run("init")

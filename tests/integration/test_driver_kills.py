@@ -30,6 +30,7 @@ job "copy" {
 """
 
 
+@pytest.mark.turn(0, 2)
 def test_the_driver_is_killed_in_mid_stream_and_in_mid_batch(project: Project) -> None:
     project.land(100)
     project.write(rides=rides("rides"))

@@ -64,6 +64,7 @@ def project(tmp_path: Path) -> Iterator[Project]:
     made.close()
 
 
+@pytest.mark.turn(1, 2)
 def test_a_driver_runs_what_is_written_and_takes_new_settings_by_starting_again(
     project: Project, tmp_path: Path
 ) -> None:

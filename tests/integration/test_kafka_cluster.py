@@ -48,6 +48,7 @@ def orders(lake: KafkaLake, nodes: KafkaCluster) -> Numbers:
     return sent
 
 
+@pytest.mark.turn(1, 2)
 def test_a_job_runs_on_while_a_leader_dies_and_comes_back(
     lake: KafkaLake, nodes: KafkaCluster, orders: Numbers
 ) -> None:

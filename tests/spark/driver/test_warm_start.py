@@ -94,6 +94,7 @@ def test_what_was_prepared_is_used_for_the_same_job_and_settings_alone(
 
 
 @pytest.mark.jvm
+@pytest.mark.turn(0, 2)
 def test_jobs_that_change_amid_batches_are_prepared_ahead_and_exact(lake: Lake) -> None:
     lake.start()
     tables = {mode: lake.table(f"changing_{mode}", *COLUMNS) for mode in ("append", "merge")}
