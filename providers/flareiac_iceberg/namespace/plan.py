@@ -1,6 +1,7 @@
 """What apply would do with a namespace. Pure."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 from flareiac.kernel.data import ABSENT, Attributes, Data
@@ -8,6 +9,7 @@ from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import encode
 from flareiac.sdk.changes import Action, AttributeChange, Blocker, Effect, Origin, Proposal, Step, blocker
 from flareiac.sdk.classify import classify
+from flareiac.sdk.on_change import ChangeClass
 from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.results import Present, Recorded
 from flareiac_iceberg import codes
@@ -135,7 +137,12 @@ def _creation(case: Case) -> Proposal:
 def _update(case: Case, observed: Present) -> Proposal:
     request, recorded, wanted = case.request, case.request.recorded, case.desired.properties
     planned = request.desired or {}
-    changes = classify(planned, recorded.attributes if recorded else None, observed.attributes)
+    changes = tuple(
+        replace(
+            item, note=ChangeClass.STATE_ONLY if item.path == ("on_destroy",) else ChangeClass.METADATA_ONLY
+        )
+        for item in classify(planned, recorded.attributes if recorded else None, observed.attributes)
+    )
     change = _property_change(wanted, case.before, _properties(observed))
     kept = any(item.path == ("on_destroy",) for item in changes)
     drifted = [item for item in changes if item.origin in (Origin.DRIFT, Origin.BOTH)] if recorded else []

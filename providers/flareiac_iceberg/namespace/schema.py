@@ -23,11 +23,13 @@ SCHEMA: Final = Block(
         "catalog": Attribute(
             type=RefType(("catalog",)),
             description="The catalog of the namespace. Default: the only one declared.",
+            on_change=OnChange(ChangeClass.REFUSED),
         ),
         "name": Attribute(
             type=STRING,
             description="Name of the namespace, levels separated by dots. Default: the label of the block.",
             validators=(not_empty,),
+            on_change=OnChange(ChangeClass.REFUSED),
         ),
         "properties": Attribute(
             type=MapType(RefType(("secret",), or_string=True)),

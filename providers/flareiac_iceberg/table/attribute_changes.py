@@ -12,6 +12,7 @@ from flareiac.kernel.paths import Path as AttributePath
 from flareiac.kernel.paths import render_path
 from flareiac.sdk.changes import AttributeChange, Effect, Origin
 from flareiac.sdk.classify import classify
+from flareiac.sdk.on_change import ChangeClass
 from flareiac_iceberg.format.spec import (
     DEFAULT_PROPERTIES,
     PartitionField,
@@ -236,9 +237,9 @@ def _note(change: AttributeChange) -> str:
         return Effect.IRREVERSIBLE  # a type only gets wider; anything else is refused
     match change.path[0]:
         case "on_destroy":
-            return "kept in the state only"
+            return ChangeClass.STATE_ONLY
         case name if name in MAINTENANCE:
-            return "takes effect with the next run"
+            return ChangeClass.NEXT_RUN
         case "format_version":
             return Effect.IRREVERSIBLE
         case "namespace" | "name" if change.old is not ABSENT and change.new is not ABSENT:

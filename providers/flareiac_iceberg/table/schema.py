@@ -121,6 +121,7 @@ SCHEMA: Final = Block(
                 "The catalog of the table. Default: the catalog of the referenced namespace, "
                 "otherwise the only one declared."
             ),
+            on_change=OnChange(ChangeClass.REFUSED),
         ),
         "namespace": Attribute(
             type=RefType(("namespace",), or_string=True),
@@ -130,11 +131,13 @@ SCHEMA: Final = Block(
             ),
             required=True,
             validators=(not_empty,),
+            on_change=OnChange(ChangeClass.RENAMES),
         ),
         "name": Attribute(
             type=STRING,
             description="Name of the table. Default: the label of the block.",
             validators=(not_empty,),
+            on_change=OnChange(ChangeClass.RENAMES),
         ),
         "comment": Attribute(
             type=STRING, description="Comment of the table.", on_change=OnChange(ChangeClass.METADATA_ONLY)
@@ -150,6 +153,7 @@ SCHEMA: Final = Block(
             description=(
                 "Folder of the table, fixed at creation. Default: below the warehouse of the catalog."
             ),
+            on_change=OnChange(ChangeClass.REFUSED),
         ),
         "renamed": Attribute(
             type=MapType(STRING),

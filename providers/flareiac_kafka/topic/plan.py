@@ -19,6 +19,7 @@ from flareiac.sdk.changes import (
     blocker,
 )
 from flareiac.sdk.classify import classify
+from flareiac.sdk.on_change import ChangeClass
 from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.results import Missing, Present
 from flareiac_kafka import codes
@@ -239,7 +240,10 @@ def _of_another(case: Case, observed: ObservedTopic) -> Proposal:
 def _update(case: Case, observed: ObservedTopic) -> Proposal:
     request, recorded, desired = case.request, case.request.recorded, case.desired
     planned = request.desired or {}
-    changes = classify(planned, recorded.attributes if recorded else None, observed.attributes)
+    changes = tuple(
+        replace(item, note=ChangeClass.STATE_ONLY) if item.path == ("on_destroy",) else item
+        for item in classify(planned, recorded.attributes if recorded else None, observed.attributes)
+    )
     config = ConfigChange(set={})
     if desired.config is not None:
         config = config_change(desired.settings, _dropped(case), observed.definition.settings)

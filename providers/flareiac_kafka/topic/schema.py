@@ -16,11 +16,13 @@ SCHEMA: Final = Block(
         "kafka": Attribute(
             type=RefType(("kafka",)),
             description="The cluster of the topic. Default: the only kafka block that is declared.",
+            on_change=OnChange(ChangeClass.REFUSED),
         ),
         "name": Attribute(
             type=STRING,
             description="Name of the topic. Default: the label of the block.",
             validators=(not_empty,),
+            on_change=OnChange(ChangeClass.REFUSED),
         ),
         "partitions": Attribute(
             type=NUMBER,
@@ -36,6 +38,7 @@ SCHEMA: Final = Block(
             description="Number of copies of each partition. Left out: the default of the cluster, and not "
             "managed. It is set when the topic is created.",
             validators=(whole(1, _MOST_REPLICAS),),
+            on_change=OnChange(ChangeClass.REFUSED),
         ),
         "config": Attribute(
             type=MapType(STRING),

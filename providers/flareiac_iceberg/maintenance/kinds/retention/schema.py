@@ -26,7 +26,7 @@ BLOCK: Final = Block(
             description="Older rows are deleted, in whole partitions, otherwise in whole hours.",
             required=True,
             validators=(some_time,),
-            on_change=OnChange(ChangeClass.LOSES_DATA),
+            on_change=OnChange(ChangeClass.NEXT_RUN, note="which deletes what is older"),
             unit="duration",
         ),
     },
