@@ -33,7 +33,7 @@ from flareiac_spark.definition.job_definition import (
 from flareiac_spark.definition.queries import declares_state
 from flareiac_spark.observation.job import JobFacts, OutputFacts
 from flareiac_spark.sql.change_kinds import ChangeKind, Difference
-from flareiac_spark.sql.compare import Meaning, Query, compare_queries
+from flareiac_spark.sql.compare import Meaning, Query, compare_queries, keeps_state
 from flareiac_spark.sql.raw_parse import words
 
 _ON_STATE: Final[Mapping[ChangeKind, tuple[str, str]]] = {
@@ -154,6 +154,11 @@ def has_shape(job: JobDefinition, on: OutputFacts | None) -> bool:
     committed.
     """
     return on is not None and (bool(on.operators) or (on.started is not None and declares_state(job)))
+
+
+def surely_keeps_state(job: JobDefinition, output: str) -> bool:
+    """Whether the query of an output holds state, by its SQL alone: False also where that cannot be told."""
+    return not job.python_steps and keeps_state(_query(job, output, {})) is True
 
 
 class _Steps:

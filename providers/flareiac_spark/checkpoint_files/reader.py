@@ -182,10 +182,13 @@ def _check_logs(folder: Place, started: int | None, committed: int | None) -> No
 
 def _operators(state: Place, version: int | None) -> tuple[OperatorOnDisk, ...]:
     """``version``: the one that the next batch loads of each store; None before the first commit."""
-    return tuple(
-        _operator(state, number, version)
-        for number in sorted(int(name) for name in names_in(state) if NUMBER.fullmatch(name))
-    )
+    there = sorted(int(name) for name in names_in(state) if NUMBER.fullmatch(name))
+    if version is not None and (there or state.exists()):
+        # Spark numbers the operators of a query from 0, and makes this folder for the first of them.
+        lost = next((number for number in range(max(there, default=0)) if number not in there), None)
+        if lost is not None or not there:
+            raise Damaged(state / str(lost or 0), "it is not there, and committed batches left state in it")
+    return tuple(_operator(state, number, version) for number in there)
 
 
 def _operator(state: Place, number: int, version: int | None) -> OperatorOnDisk:

@@ -23,6 +23,7 @@ from flareiac_spark.application import (
     other_release,
     silence,
 )
+from flareiac_spark.change.query_changes import surely_keeps_state
 from flareiac_spark.change.source_folders import read_paths
 from flareiac_spark.checkpoint_files.generations import damage
 from flareiac_spark.checkpoint_files.query_positions import read_positions
@@ -60,6 +61,7 @@ from flareiac_spark.job.written_schemas import SubjectReader
 from flareiac_spark.observation.job import Hold, JobFacts, OutputFacts, of_disk, reach_complaints
 from flareiac_spark.sources.path_patterns import is_pattern
 from flareiac_spark.sources.source import kinds
+from flareiac_spark.storage import Place
 
 _LIMIT_SECONDS: Final = 45.0
 """More than brokers and registries are given."""
@@ -175,6 +177,7 @@ def _seen(request: ReadRequest, job: JobDefinition, applications: Applications, 
     )
     if request.recorded is not None:
         _refuse_lost_logs(job, facts.checkpoints)
+        _refuse_lost_state(job, folders, facts.checkpoints)
     unread = [text for _name, kind in kinds() for text in kind.offsets.unread(tuple(folders.values()))]
     known = KnownJob.of(request.address, request.recorded)
     if (wanted := known.entry_in(desired)) is not None:
@@ -235,6 +238,21 @@ def _refuse_lost_logs(job: JobDefinition, checkpoints: Mapping[str, OutputFacts]
                 folder,
                 f"it has the logs of {len(found.sources)} sources, and its query reads {len(set(read))}",
             )
+
+
+def _refuse_lost_state(
+    job: JobDefinition, folders: Mapping[str, Place], checkpoints: Mapping[str, OutputFacts]
+) -> None:
+    """Where the folder of the state is gone, nothing else on disk shows that there was one. Raises
+    ``Damaged``.
+    """
+    for output in job.outputs:
+        name = job.query_of(output)
+        found = checkpoints.get(name)
+        if found is None or found.committed is None or found.operators:
+            continue
+        if surely_keeps_state(job, output):
+            raise Damaged(folders[name] / "state", "it is not there, and committed batches left state in it")
 
 
 def _refuse_foreign(desired: Desired | None, control: ControlDirectory, project: Project) -> None:

@@ -98,6 +98,14 @@ def compare_queries(old: Query, new: Query) -> Meaning:
         return _by_words(old, new, moved, "the SQL is nested too deep to be read here")
 
 
+def keeps_state(query: Query) -> bool | None:
+    """Whether a query holds state; None where it cannot be read here."""
+    try:
+        return _stateful(_composed(query, frozenset()))
+    except (CannotTell, RecursionError):
+        return None
+
+
 def _moved(old: Query, new: Query) -> frozenset[str]:
     """The relations, in lower case, of which a side does not know the columns that the other side may not
     have.

@@ -50,6 +50,7 @@ def read(folder: Path) -> CheckpointOnDisk:
         (("commits/2", "commits/3"), "commits/2"),
         (("sources",), "sources/0/3"),
         (("sources/0/3",), "sources/0/3"),
+        (("state/0",), "state/0"),
     ],
 )
 def test_half_a_copy_is_noticed(tmp_path: Path, gone: tuple[str, ...], named: str) -> None:
@@ -63,6 +64,14 @@ def test_half_a_copy_is_noticed(tmp_path: Path, gone: tuple[str, ...], named: st
     with pytest.raises(Damaged) as caught:
         read_checkpoint(folder)
     assert caught.value.path == folder / named
+
+
+def test_an_operator_that_lost_its_folder_is_noticed(tmp_path: Path) -> None:
+    folder = sample(tmp_path / "g0001", operator="dedupe")
+    (folder / "state" / "0").rename(folder / "state" / "1")
+    with pytest.raises(Damaged) as caught:
+        read_checkpoint(folder)
+    assert caught.value.path == folder / "state" / "0"
 
 
 def test_state_of_an_old_spark_has_no_name(tmp_path: Path) -> None:
