@@ -24,8 +24,9 @@ from flareiac_spark.definition.moved_checkpoint import standing_location
 from flareiac_spark.definition.queries import declares_state
 from flareiac_spark.definition.stream_positions import read_in_order
 from flareiac_spark.generation.generation_plan import carries_over, lines, start_again
+from flareiac_spark.generation.job_case import JobCase
 from flareiac_spark.instance_lines import line
-from flareiac_spark.observation.job import JobFacts, OutputFacts
+from flareiac_spark.observation.job import OutputFacts
 from flareiac_spark.sources.source import UNKNOWN
 from flareiac_spark.start_from import CARRY_OVER
 
@@ -33,11 +34,9 @@ _NEW_JOB = "declare a new job for it, with a checkpoint and tables of its own"
 
 
 def of_changes(
-    request: PlanRequest,
+    case: JobCase,
     found: Sequence[JobChange],
-    desired: JobDefinition,
     recorded: JobDefinition,
-    facts: JobFacts,
     *,
     carries: bool = True,
 ) -> list[Blocker]:
@@ -47,10 +46,12 @@ def of_changes(
     """
     refused = [change for change in found if isinstance(change, NewGeneration)]
     mixed = [change for change in found if isinstance(change, ResultsChange)]
-    blocked = [_refused(change, request, desired, recorded, facts, carries=carries) for change in refused]
-    if mixed and not is_accepted(request.address, mixed, desired, recorded):
-        ways = new_generation(request, desired, recorded, facts, carries=carries)
-        blocked.append(_mixed(request.address, mixed, desired, recorded, ways, acceptable=not refused))
+    blocked = [_refused(change, case, recorded, carries=carries) for change in refused]
+    if mixed and not is_accepted(case.request.address, mixed, case.desired, recorded):
+        ways = new_generation(case, recorded, carries=carries)
+        blocked.append(
+            _mixed(case.request.address, mixed, case.desired, recorded, ways, acceptable=not refused)
+        )
     return blocked
 
 
@@ -64,43 +65,39 @@ def is_accepted(
 
 
 def of_carry_over(
-    request: PlanRequest,
+    case: JobCase,
     found: Sequence[JobChange],
-    desired: JobDefinition,
     recorded: JobDefinition,
-    facts: JobFacts,
 ) -> list[Blocker]:
     """Why a raised generation cannot go on where the last one stands: its offsets are not those of what is in
     the tables.
     """
-    so_far = replace(desired, generation=(desired.generation or 1) - 1)
+    so_far = replace(case, desired=replace(case.desired, generation=(case.desired.generation or 1) - 1))
     moved = [
         change
         for change in found
         if isinstance(change, NewGeneration) and change.rereadable and not change.carries
     ]
     there = [
-        lost_checkpoint(request, so_far, facts),
-        moved_back(request, so_far, facts),
-        other_folder(request, so_far, facts),
+        lost_checkpoint(so_far),
+        moved_back(so_far),
+        other_folder(so_far),
     ]
     return [
-        *(_refused(change, request, so_far, recorded, facts) for change in moved),
+        *(_refused(change, so_far, recorded) for change in moved),
         *(blocker for blocker in there if blocker),
     ]
 
 
 def _refused(
     change: NewGeneration,
-    request: PlanRequest,
-    desired: JobDefinition,
+    case: JobCase,
     recorded: JobDefinition,
-    facts: JobFacts,
     *,
     carries: bool = True,
 ) -> Blocker:
     rereadable = (
-        new_generation(request, desired, recorded, facts, carries=carries and change.carries)
+        new_generation(case, recorded, carries=carries and change.carries)
         if change.rereadable
         else (_NEW_JOB,)
     )
@@ -158,49 +155,51 @@ def _accepting(address: str, token: str) -> str:
 
 
 def new_generation(
-    request: PlanRequest,
-    desired: JobDefinition,
+    case: JobCase,
     recorded: JobDefinition | None,
-    facts: JobFacts,
     *,
     carries: bool = True,
 ) -> tuple[str, ...]:
     """The lines of a new generation, from the beginning and, where offsets can be taken over, from the last
     batch on.
     """
-    if desired.generation is None:
+    if case.desired.generation is None:
         return ()
-    place, before = desired.checkpoint, _newest_generation(request, desired, facts)
-    start, rebuild, words = start_again(request, desired, facts)
-    found = [f"{words}, in {place}:\n{lines(desired, start, before, rebuild=rebuild)}"]
-    if carries and recorded is not None and carries_over(desired, recorded):
+    place, before = case.desired.checkpoint, _newest_generation(case)
+    start, rebuild, words = start_again(case)
+    found = [f"{words}, in {place}:\n{lines(case.desired, start, before, rebuild=rebuild)}"]
+    if carries and recorded is not None and carries_over(case.desired, recorded):
         state = ", and leave the state behind" if declares_state(recorded) else ""
         what = f"keep the offsets and the rows{state}"
-        found.append(f"{what}, in {place}:\n{lines(desired, CARRY_OVER, before, rebuild=False)}")
+        found.append(f"{what}, in {place}:\n{lines(case.desired, CARRY_OVER, before, rebuild=False)}")
     return tuple(found)
 
 
-def _newest_generation(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> int:
+def _newest_generation(case: JobCase) -> int:
     """The number of the last generation that is known, also where an older one is declared."""
-    numbers = [desired.generation, facts.given_generation, left_generation(request, desired)]
-    if request.recorded is not None:
-        numbers.append(JobDefinition.of(request.recorded.attributes).generation)
+    numbers = [
+        case.desired.generation,
+        case.facts.given_generation,
+        left_generation(case.request, case.desired),
+    ]
+    if case.request.recorded is not None:
+        numbers.append(JobDefinition.of(case.request.recorded.attributes).generation)
     return max((number for number in numbers if number is not None), default=1)
 
 
-def lost_checkpoint(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Blocker | None:
+def lost_checkpoint(case: JobCase) -> Blocker | None:
     """The query that was recorded must still be the one on disk: an empty folder would read everything
     again.
     """
-    recorded = request.recorded
-    if recorded is None or not looked_at(request):
+    recorded = case.request.recorded
+    if recorded is None or not looked_at(case.request):
         return None
     for name, query in sorted(recorded_identity(recorded).queries.items()):
-        on_disk = facts.checkpoints.get(name)
-        used = {desired.query_of(output) for output in desired.outputs}
+        on_disk = case.facts.checkpoints.get(name)
+        used = {case.desired.query_of(output) for output in case.desired.outputs}
         if name not in used or not query.id:
             continue
-        place = standing_location(JobDefinition.of(recorded.attributes), request.references) or ""
+        place = standing_location(JobDefinition.of(recorded.attributes), case.request.references) or ""
         found = on_disk.query_id if on_disk is not None else None
         lost = lost_by(place, name, known=query.id, found=found)
         if lost is None:
@@ -210,21 +209,21 @@ def lost_checkpoint(request: PlanRequest, desired: JobDefinition, facts: JobFact
             why=f"{lost.what}. {lost.why}",
             ways_out=(
                 "put the folder back where it was",
-                *new_generation(request, desired, None, facts)[:1],
+                *new_generation(case, None)[:1],
             ),
         )
     return None
 
 
-def moved_back(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Blocker | None:
+def moved_back(case: JobCase) -> Blocker | None:
     """A checkpoint older than what its query has written: Iceberg passes over the batches that it knows,
     whatever is in them now.
     """
-    if not looked_at(request):
+    if not looked_at(case.request):
         return None  # no one looked where it stands
-    for name, output in sorted(desired.table_outputs.items()):
-        on_disk = facts.checkpoints.get(desired.query_of(name))
-        table = request.references.get(output.table.address)
+    for name, output in sorted(case.desired.table_outputs.items()):
+        on_disk = case.facts.checkpoints.get(case.desired.query_of(name))
+        table = case.request.references.get(output.table.address)
         if on_disk is None or table is None:
             continue
         written = writers_of(table.identity).queries.get(on_disk.query_id)
@@ -241,24 +240,22 @@ def moved_back(request: PlanRequest, desired: JobDefinition, facts: JobFacts) ->
                 ),
                 ways_out=(
                     "put back the newest folder of the checkpoint",
-                    *new_generation(request, desired, None, facts),
+                    *new_generation(case, None),
                 ),
             )
     return None
 
 
-def may_run_elsewhere(
-    request: PlanRequest, desired: JobDefinition, recorded: JobDefinition, facts: JobFacts
-) -> Blocker | None:
+def may_run_elsewhere(case: JobCase, recorded: JobDefinition) -> Blocker | None:
     """A job that moves must have ended in its old application. Of one on another host the lease tells, which
     only an apply can watch.
     """
-    if not recorded.moves_to(desired) or not looked_at(request) or facts.elsewhere:
+    if not recorded.moves_to(case.desired) or not looked_at(case.request) or case.facts.elsewhere:
         return None
-    has_run = bool(recorded_identity(request.recorded).queries)
-    if facts.silent:
-        why, way = facts.silent, "let it continue, or end its process if it hangs; then plan again"
-    elif has_run and facts.heard_ms is None:
+    has_run = bool(recorded_identity(case.request.recorded).queries)
+    if case.facts.silent:
+        why, way = case.facts.silent, "let it continue, or end its process if it hangs; then plan again"
+    elif has_run and case.facts.heard_ms is None:
         why = f"its control directory {recorded.runs_in.runtime_location} says nothing of an application"
         way = f"apply once with the old engine ({recorded.engine}) and move the job then"
     else:
@@ -270,10 +267,10 @@ def may_run_elsewhere(
     )
 
 
-def misfit(desired: JobDefinition, facts: JobFacts, request: PlanRequest) -> Blocker | None:
+def misfit(case: JobCase) -> Blocker | None:
     """A new job on a checkpoint that has been used must read the same sources."""
-    for name, on_disk in sorted(facts.checkpoints.items()):
-        kinds = sorted(item.source.kind for item in desired.streams.values())
+    for name, on_disk in sorted(case.facts.checkpoints.items()):
+        kinds = sorted(item.source.kind for item in case.desired.streams.values())
         disk_kinds = sorted(kind for kind, _folders in on_disk.sources)
         if not on_disk.sources or UNKNOWN in disk_kinds:
             continue
@@ -282,36 +279,36 @@ def misfit(desired: JobDefinition, facts: JobFacts, request: PlanRequest) -> Blo
                 f"Query {on_disk.query_id} read {_counted(disk_kinds)}; this job reads "
                 f"{_counted(kinds)}. Spark cannot continue from there."
             )
-        elif (elsewhere := _left_behind(desired, on_disk, request)) is not None:
+        elif (elsewhere := _left_behind(case, on_disk)) is not None:
             why = (
                 f"Query {on_disk.query_id} read files in {elsewhere}; this job reads others. Spark "
                 "cannot continue from there."
             )
-        elif (positions := _other_positions(desired, name, on_disk)) is not None:
+        elif (positions := _other_positions(case.desired, name, on_disk)) is not None:
             why = positions
         else:
             continue
         return blocker(
             codes.CHECKPOINT_OF_OTHER_SOURCES,
             why=f"Output {name}: {why[:1].lower()}{why[1:]}",
-            ways_out=("use a checkpoint of its own", *new_generation(request, desired, None, facts)[:1]),
+            ways_out=("use a checkpoint of its own", *new_generation(case, None)[:1]),
         )
     return None
 
 
-def other_positions(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Blocker | None:
+def other_positions(case: JobCase) -> Blocker | None:
     """The same definition on a checkpoint that was edited, or put back from another query: its offsets would
     be those of other streams.
     """
-    for name, on_disk in sorted(facts.checkpoints.items()):
-        why = _other_positions(desired, name, on_disk)
+    for name, on_disk in sorted(case.facts.checkpoints.items()):
+        why = _other_positions(case.desired, name, on_disk)
         if why is not None:
             return blocker(
                 codes.CHECKPOINT_OF_OTHER_SOURCES,
                 why=f"Output {name}: {why[:1].lower()}{why[1:]}",
                 ways_out=(
                     "put back the newest folder of the checkpoint",
-                    *new_generation(request, desired, None, facts)[:1],
+                    *new_generation(case, None)[:1],
                 ),
             )
     return None
@@ -335,14 +332,14 @@ def _other_positions(desired: JobDefinition, query: str, on_disk: OutputFacts) -
     )
 
 
-def other_folder(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Blocker | None:
+def other_folder(case: JobCase) -> Blocker | None:
     """The same declaration, whose folder is another one now: the project was copied or moved, or is reached
     by another path.
     """
-    for name, on_disk in sorted(facts.checkpoints.items()):
-        folder = _left_behind(desired, on_disk, request)
+    for name, on_disk in sorted(case.facts.checkpoints.items()):
+        folder = _left_behind(case, on_disk)
         if folder is not None:
-            paths = " and ".join(declared_paths(desired, request.project)) or "no files"
+            paths = " and ".join(declared_paths(case.desired, case.request.project)) or "no files"
             return blocker(
                 codes.FILES_HAVE_OTHER_PATH,
                 why=(
@@ -354,26 +351,26 @@ def other_folder(request: PlanRequest, desired: JobDefinition, facts: JobFacts) 
                 ),
                 ways_out=(
                     "run flareiac where the project was, or move the folder of files back",
-                    *new_generation(request, desired, None, facts),
+                    *new_generation(case, None),
                 ),
             )
     return None
 
 
-def _left_behind(desired: JobDefinition, on_disk: OutputFacts, request: PlanRequest) -> str | None:
+def _left_behind(case: JobCase, on_disk: OutputFacts) -> str | None:
     folders = (folder for _kind, found in on_disk.sources for folder in found)
-    return left_behind(folders, declared_paths(desired, request.project))
+    return left_behind(folders, declared_paths(case.desired, case.request.project))
 
 
-def unknown_state(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Blocker | None:
+def unknown_state(case: JobCase) -> Blocker | None:
     """A new job on a checkpoint with state, made by a query that is not known here: whether it fits no one
     can tell.
     """
-    if facts.digest is not None:
+    if case.facts.digest is not None:
         return None  # it is among what should run: an apply that was cut short had started it
-    held = {name: item for name, item in sorted(facts.checkpoints.items()) if item.operators}
-    word = unknown_state_token(request.address, desired, held)
-    if not held or desired.accept_result_change == word:
+    held = {name: item for name, item in sorted(case.facts.checkpoints.items()) if item.operators}
+    word = unknown_state_token(case.request.address, case.desired, held)
+    if not held or case.desired.accept_result_change == word:
         return None
     operators = ", ".join(dict.fromkeys(operator for item in held.values() for operator in item.operators))
     queries = ", ".join(item.query_id for item in held.values())
@@ -384,8 +381,8 @@ def unknown_state(request: PlanRequest, desired: JobDefinition, facts: JobFacts)
             "Spark refuses some differences and silently accepts others, and results mix."
         ),
         ways_out=(
-            f"the steps are the same as before: in this job:\n  {_accepting(request.address, word)}",
-            *new_generation(request, desired, None, facts)[:1],
+            f"the steps are the same as before: in this job:\n  {_accepting(case.request.address, word)}",
+            *new_generation(case, None)[:1],
         ),
     )
 
@@ -404,10 +401,8 @@ def unknown_state_token(address: str, desired: JobDefinition, held: dict[str, Ou
 
 
 def unrecorded(
-    request: PlanRequest,
-    desired: JobDefinition,
+    case: JobCase,
     recorded: JobDefinition,
-    facts: JobFacts,
     others: Sequence[JobChange],
     *,
     proven: bool,
@@ -415,23 +410,24 @@ def unrecorded(
     """State that a definition made which an apply could not record: the recorded one says nothing of it.
     ``others``: the changes from what is set to run; ``proven``: Spark proves that it goes on with that state.
     """
-    was = recorded_identity(request.recorded).digest
+    was = recorded_identity(case.request.recorded).digest
     if (
-        facts.digest in (None, was)
-        or facts.query is None
-        or not any(holds_state(recorded, item) for item in facts.checkpoints.values())
+        case.facts.digest in (None, was)
+        or case.facts.query is None
+        or not any(holds_state(recorded, item) for item in case.facts.checkpoints.values())
     ):
         return None
-    wanted = _query_of(request, desired)
+    wanted = _query_of(case.request, case.desired)
     if wanted is None:
         return None  # tables are missing, which is reported in its own place
     # After such a change the same records give other values
     read = [item for item in others if isinstance(item, ResultsChange) and item.path[0] == "inputs"]
     reads = [[list(item.path), item.before, item.after] for item in read]
-    word = token(request.address, [facts.query, wanted, *reads])
-    same = proven or facts.query in (wanted, _query_of(request, recorded))
-    if (same and not reads) or desired.accept_result_change == word:
+    word = token(case.request.address, [case.facts.query, wanted, *reads])
+    same = proven or case.facts.query in (wanted, _query_of(case.request, recorded))
+    if (same and not reads) or case.desired.accept_result_change == word:
         return None
+    accept = _accepting(case.request.address, word)
     return blocker(
         codes.UNRECORDED_DEFINITION_RAN,
         why=(
@@ -440,8 +436,8 @@ def unrecorded(
         ),
         ways_out=(
             "apply that definition again, until it is stable",
-            f"go on with the declared one all the same, in this job:\n  {_accepting(request.address, word)}",
-            *new_generation(request, desired, recorded, facts)[:1],
+            f"go on with the declared one all the same, in this job:\n  {accept}",
+            *new_generation(case, recorded)[:1],
         ),
     )
 
@@ -455,37 +451,33 @@ def _query_of(request: PlanRequest, job: JobDefinition) -> str | None:
     return query_digest(spec)
 
 
-def cut_off(
-    request: PlanRequest, desired: JobDefinition, recorded: JobDefinition, facts: JobFacts
-) -> list[Blocker]:
+def cut_off(case: JobCase, recorded: JobDefinition) -> list[Blocker]:
     """What changes in this plan take from under a query that cannot go on without."""
     return [
         blocker(
             codes.SOURCE_CHANGE_ENDS_JOB,
             why=f"{item.reason[:1].upper()}{item.reason[1:]}.",
             ways_out=(
-                *new_generation(request, desired, recorded, facts, carries=False),
+                *new_generation(case, recorded, carries=False),
                 "leave what it reads as it is",
             ),
         )
-        for item in request.disturbances
-        if item.reaction is Reaction.CAN_NOT and not desired.stopped
+        for item in case.request.disturbances
+        if item.reaction is Reaction.CAN_NOT and not case.desired.stopped
     ]
 
 
-def used_folders(
-    request: PlanRequest, desired: JobDefinition, recorded: JobDefinition, facts: JobFacts
-) -> list[Blocker]:
+def used_folders(case: JobCase, recorded: JobDefinition) -> list[Blocker]:
     """An output that is new has no past: a folder of its name that a query has used would be gone on from."""
-    if request.recorded is not None and facts.digest not in (
+    if case.request.recorded is not None and case.facts.digest not in (
         None,
-        recorded_identity(request.recorded).digest,
+        recorded_identity(case.request.recorded).digest,
     ):
         return []  # an apply that was cut short has started it
     # Of bad records, what came meanwhile is missing in the quarantine: going on is what is wanted.
     names = {
-        desired.query_of(output): output
-        for output in desired.declared_outputs
+        case.desired.query_of(output): output
+        for output in case.desired.declared_outputs
         if output not in recorded.outputs
     }
     known = {recorded.query_of(output) for output in recorded.outputs}
@@ -493,8 +485,10 @@ def used_folders(
         blocker(
             codes.NEW_OUTPUT_FOLDER_USED,
             why=(
-                f"Query {facts.checkpoints[name].query_id} has run in {desired.checkpoint_location} under "
-                f"the name {output}. Started there, the output would continue where that query stopped, and "
+                f"Query {case.facts.checkpoints[name].query_id} has run in "
+                f"{case.desired.checkpoint_location} "
+                f"under the name {output}. Started there, the output would continue where that query "
+                "stopped, and "
                 "not from the beginning."
             ),
             ways_out=(
@@ -503,26 +497,27 @@ def used_folders(
             ),
         )
         for name, output in names.items()
-        if name in facts.checkpoints and name not in known
+        if name in case.facts.checkpoints and name not in known
     ]
 
 
-def used_checkpoint(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> list[Blocker]:
+def used_checkpoint(case: JobCase) -> list[Blocker]:
     """A checkpoint in place of another one, in which a query has run: what is recorded of this job says
     nothing of that query, whatever has become of the recorded definition.
     """
-    if facts.started or facts.given_generation is not None:
+    if case.facts.started or case.facts.given_generation is not None:
         return []  # that is refused by itself, or was begun by an apply that was cut short
-    if not facts.used:
+    if not case.facts.used:
         return []
-    queries = ", ".join(dict.fromkeys(item.query_id for item in facts.used.values()))
+    queries = ", ".join(dict.fromkeys(item.query_id for item in case.facts.used.values()))
     return [
         blocker(
             codes.CHECKPOINT_OF_ANOTHER_QUERY,
             why=(
-                f"Query {queries} has run in {desired.checkpoint_location}. Started there, the job would go "
-                "on from its offsets and its state, and the definition that is recorded of "
-                f"{request.address} is not the one that made them."
+                f"Query {queries} has run in {case.desired.checkpoint_location}. Started there, the "
+                "job would "
+                "go on from its offsets and its state, and the definition that is recorded of "
+                f"{case.request.address} is not the one that made them."
             ),
             ways_out=(
                 "use a checkpoint in which nothing has run",

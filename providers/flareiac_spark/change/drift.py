@@ -9,6 +9,7 @@ from flareiac.sdk.results import Present
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import recorded_identity
 from flareiac_spark.generation.generation_plan import foreign_writers
+from flareiac_spark.generation.job_case import JobCase
 from flareiac_spark.observation.job import ENDED, JobFacts, observed_facts
 from flareiac_spark.utc import utc_text
 
@@ -139,16 +140,15 @@ def rolled_back(request: PlanRequest, recorded: JobDefinition, facts: JobFacts) 
     return tuple(found)
 
 
-def pinned_otherwise(
-    request: PlanRequest, recorded: JobDefinition, desired: JobDefinition, facts: JobFacts
-) -> tuple[str, ...]:
+def pinned_otherwise(case: JobCase, recorded: JobDefinition) -> tuple[str, ...]:
     """Settings that were declared before, and that the checkpoint keeps at another value."""
-    if not facts.started or not looked_at(request):
+    if not case.facts.started or not looked_at(case.request):
         return ()
     return tuple(
-        f"{name} is declared as {value}, and the checkpoint keeps {facts.pinned[name]} until a new generation"
-        for name, value in sorted(desired.conf.items())
-        if facts.pinned.get(name, value) != value and recorded.conf.get(name) == value
+        f"{name} is declared as {value}, and the checkpoint keeps {case.facts.pinned[name]} until a new "
+        "generation"
+        for name, value in sorted(case.desired.conf.items())
+        if case.facts.pinned.get(name, value) != value and recorded.conf.get(name) == value
     )
 
 

@@ -11,7 +11,7 @@ from flareiac.sdk.requests import PlanRequest
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import JobIdentity
 from flareiac_spark.definition.moved_checkpoint import relocated
-from flareiac_spark.observation.job import JobFacts
+from flareiac_spark.generation.job_case import JobCase
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,23 +39,23 @@ def left_generation(request: PlanRequest, desired: JobDefinition) -> int | None:
         return None
 
 
-def left_definition(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> LeftDefinition | None:
+def left_definition(case: JobCase) -> LeftDefinition | None:
     """None for a recorded job, and where another query than the one that was left has run there, another
     generation is asked for, or the record is of a release that is not understood.
     """
-    user = last_user(request, desired)
-    if request.recorded is not None or user is None or facts.digest is not None:
+    user = last_user(case.request, case.desired)
+    if case.request.recorded is not None or user is None or case.facts.digest is not None:
         return None
     try:
         queries = _queries(user)
-        job = relocated(JobDefinition.of(user.attributes), desired, request.references)
+        job = relocated(JobDefinition.of(user.attributes), case.desired, case.request.references)
     except Mismatch:
         return None
     same_place = (job.checkpoint_location, job.generation) == (
-        desired.checkpoint_location,
-        desired.generation,
+        case.desired.checkpoint_location,
+        case.desired.generation,
     )
-    known = all(item.query_id == queries.get(name) for name, item in facts.checkpoints.items())
+    known = all(item.query_id == queries.get(name) for name, item in case.facts.checkpoints.items())
     return LeftDefinition(address=user.address, job=job) if same_place and known else None
 
 

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from flareiac.sdk.project import Project
-from flareiac.sdk.requests import PlanRequest
 from flareiac_spark.column_types import Column
 from flareiac_spark.control import FilesInput as SpecFiles
 from flareiac_spark.control import Input as SpecInput
@@ -29,33 +28,31 @@ from flareiac_spark.definition.job_definition import (
     Trigger,
 )
 from flareiac_spark.definition.job_identity import recorded_identity
-from flareiac_spark.observation.job import JobFacts
+from flareiac_spark.generation.job_case import JobCase
 from flareiac_spark.places import absolute_place
 from flareiac_spark.sources.resolved import SpecColumn
 from flareiac_spark.stream.stream_definition import Watermark
 
 
-def running_definition(
-    request: PlanRequest, recorded: JobDefinition, desired: JobDefinition, facts: JobFacts
-) -> JobDefinition:
+def running_definition(case: JobCase, recorded: JobDefinition) -> JobDefinition:
     """The recorded definition with the query, the trigger and the settings that the job was asked to run
     last; the recorded one where these are the same, or are of a release that is not understood.
     """
-    spec = facts.spec
-    if spec is None or facts.digest in (None, recorded_identity(request.recorded).digest):
+    spec = case.facts.spec
+    if spec is None or case.facts.digest in (None, recorded_identity(case.request.recorded).digest):
         return recorded
     asked = {output.name: output for output in spec.outputs}
     outputs = {
         name: replace(output, source=asked[name].source) if name in asked else output
         for name, output in recorded.outputs.items()
     }
-    kept = {**desired.steps, **recorded.steps}
+    kept = {**case.desired.steps, **recorded.steps}
     found = replace(
         recorded,
-        inputs=_inputs(request, recorded, desired, spec),
+        inputs=_inputs(case, recorded, spec),
         steps={step.name: _step(step, kept.get(step.name)) for step in spec.steps},
         step_order=tuple(step.name for step in spec.steps),
-        code=_code(request, recorded, desired, spec),
+        code=_code(case, recorded, spec),
         outputs=outputs,
         conf=dict(spec.conf),
         trigger=Trigger(kind=spec.trigger.kind, interval_ms=spec.trigger.interval_ms),
@@ -65,13 +62,11 @@ def running_definition(
     return replace(found, step_order=recorded.step_order) if same_order else found
 
 
-def _inputs(
-    request: PlanRequest, recorded: JobDefinition, desired: JobDefinition, spec: JobSpec
-) -> dict[str, Input]:
+def _inputs(case: JobCase, recorded: JobDefinition, spec: JobSpec) -> dict[str, Input]:
     """Takes from what declares an input only what a spec does not hold: the names of blocks."""
-    known = {**desired.inputs, **recorded.inputs}
+    known = {**case.desired.inputs, **recorded.inputs}
     return {
-        item.name: _input(item, known[item.name], request.project)
+        item.name: _input(item, known[item.name], case.request.project)
         for item in spec.inputs
         if item.name in known
     }
@@ -126,12 +121,10 @@ def _watermark(found: SpecWatermark | None) -> Watermark | None:
     return Watermark(column=found.column, delay_ms=int(found.delay.partition(" ")[0]))
 
 
-def _code(
-    request: PlanRequest, recorded: JobDefinition, desired: JobDefinition, spec: JobSpec
-) -> CodeFolder | None:
+def _code(case: JobCase, recorded: JobDefinition, spec: JobSpec) -> CodeFolder | None:
     """The folder of modules, which only a definition that is known has."""
-    for job in (recorded, desired):
-        place = code_place(job, request.project)
+    for job in (recorded, case.desired):
+        place = code_place(job, case.request.project)
         if spec.code == (None if place is None else str(place)):
             return job.code
     return None

@@ -12,6 +12,7 @@ from flareiac.sdk.changes import Blocker, Reaction, blocker
 from flareiac.sdk.requests import PlanRequest
 from flareiac_spark import codes
 from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.generation.job_case import JobCase
 from flareiac_spark.generation.readable import missed_text
 from flareiac_spark.instance_lines import line
 from flareiac_spark.observation.job import JobFacts
@@ -117,32 +118,30 @@ def replaced(job: JobDefinition, facts: JobFacts) -> list[Replaced]:
     return [Replaced(text=text) for text in dict.fromkeys(found)]
 
 
-def of_start(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> list[Blocker]:
+def of_start(case: JobCase) -> list[Blocker]:
     """Why queries cannot go on on the checkpoint as it is."""
-    if desired.mode == "batch" or not desired.starts_by_itself:
+    if case.desired.mode == "batch" or not case.desired.starts_by_itself:
         return []
-    return _blockers(request, desired, facts, desired.query_names)
+    return _blockers(case, case.desired.query_names)
 
 
-def of_generation(request: PlanRequest, desired: JobDefinition, facts: JobFacts, start: str) -> list[Blocker]:
+def of_generation(case: JobCase, start: str) -> list[Blocker]:
     """Why a new generation cannot begin as ``start`` says: what it takes over must still be readable."""
-    if start != CARRY_OVER or desired.mode == "batch":
+    if start != CARRY_OVER or case.desired.mode == "batch":
         return []
-    before = JobDefinition.of(request.recorded.attributes) if request.recorded else desired
-    return _blockers(request, desired, facts, before.query_names)
+    before = JobDefinition.of(case.request.recorded.attributes) if case.request.recorded else case.desired
+    return _blockers(case, before.query_names)
 
 
-def _blockers(
-    request: PlanRequest, desired: JobDefinition, facts: JobFacts, queries: list[str]
-) -> list[Blocker]:
+def _blockers(case: JobCase, queries: list[str]) -> list[Blocker]:
     found: list[Blocker] = []
-    begun = _has_begun(request, facts)
-    for name in held_inputs(desired):
-        reach = joined(facts.reach.get(query, {}).get(name, _NOT_ASKED) for query in queries)
+    begun = _has_begun(case.request, case.facts)
+    for name in held_inputs(case.desired):
+        reach = joined(case.facts.reach.get(query, {}).get(name, _NOT_ASKED) for query in queries)
         if reach.unknown is not None and begun:
-            found.append(_not_known(request, name, reach.unknown))
+            found.append(_not_known(case.request, name, reach.unknown))
         found += [
-            _lost(request, desired, name, lost)
+            _lost(case, name, lost)
             for lost in reach.lost
             if not (isinstance(lost, TopicGone) and not lost.read)
         ]
@@ -154,13 +153,13 @@ def _has_begun(request: PlanRequest, facts: JobFacts) -> bool:
     return request.recorded is not None or bool(facts.checkpoints) or bool(facts.stands)
 
 
-def _lost(request: PlanRequest, desired: JobDefinition, name: str, found: Lost) -> Blocker:
+def _lost(case: JobCase, name: str, found: Lost) -> Blocker:
     text = headline(found)
     more = details(found)
     return blocker(
         _code(found),
         why=f"{text[:1].upper()}{text[1:]} (input {name}).\n{more}".rstrip(),
-        ways_out=tuple(_ways_out(request, desired, name, found)),
+        ways_out=tuple(_ways_out(case, name, found)),
     )
 
 
@@ -176,8 +175,8 @@ def _code(found: Lost) -> Code:
             return codes.TOPIC_REPLACED
 
 
-def _ways_out(request: PlanRequest, desired: JobDefinition, name: str, found: Lost) -> Iterator[str]:
-    again = _again(request, desired)
+def _ways_out(case: JobCase, name: str, found: Lost) -> Iterator[str]:
+    again = _again(case)
     match found:
         case OffsetsGone(topic=topic):
             yield (
@@ -190,18 +189,20 @@ def _ways_out(request: PlanRequest, desired: JobDefinition, name: str, found: Lo
             )
         case TopicRecreated(topic=topic) | BeyondEnd(topic=topic) | PartitionsGone(topic=topic):
             yield f"topic {topic} as it is now is meant: read it from its first record, in {again}"
-            yield f"read the topic that holds the records: correct it in {desired.streams[name].stream}"
+            yield f"read the topic that holds the records: correct it in {case.desired.streams[name].stream}"
         case TopicGone(topic=topic):
-            yield f"correct the topic in {desired.streams[name].stream}"
+            yield f"correct the topic in {case.desired.streams[name].stream}"
             yield f"create topic {topic} again, and read the new one from its first record, in {again}"
         case OtherCluster():
-            yield f"correct the connection of {desired.streams[name].stream}"
+            yield f"correct the connection of {case.desired.streams[name].stream}"
             yield f"the new cluster is meant: read its topics from their first record, in {again}"
 
 
-def _again(request: PlanRequest, desired: JobDefinition) -> str:
-    place = desired.checkpoint
-    before = (JobDefinition.of(request.recorded.attributes) if request.recorded else desired).generation or 1
+def _again(case: JobCase) -> str:
+    place = case.desired.checkpoint
+    before = (
+        JobDefinition.of(case.request.recorded.attributes) if case.request.recorded else case.desired
+    ).generation or 1
     raised = line(place, "generation", before + 1, before)
     return f"{place}:\n  {raised}\n  {line(place, 'start_from', EARLIEST)}"
 
@@ -243,54 +244,55 @@ def emptying(desired: JobDefinition, facts: JobFacts, output: str) -> Blocker | 
     )
 
 
-def not_again(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> list[Replaced]:
+def not_again(case: JobCase) -> list[Replaced]:
     """What was read before and cannot be read again, because of what is there or of what this plan does."""
-    cut = [item.reason for item in request.disturbances if item.reaction is Reaction.CAN_NOT]
-    return [*replaced(desired, facts), *(Replaced(text=text) for text in dict.fromkeys(cut))]
+    cut = [item.reason for item in case.request.disturbances if item.reaction is Reaction.CAN_NOT]
+    return [*replaced(case.desired, case.facts), *(Replaced(text=text) for text in dict.fromkeys(cut))]
 
 
-def warnings(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Iterator[Diagnostic]:
+def warnings(case: JobCase) -> Iterator[Diagnostic]:
     """What a plan says of inputs that it does not block."""
-    for name, finding in _findings(desired, facts):
+    for name, finding in _findings(case.desired, case.facts):
         match finding:
             case Unknown():
                 why = f"Input {name}: {complaint(finding)}."
-                yield warning(codes.POSITION_UNKNOWN, why, address=request.address)
+                yield warning(codes.POSITION_UNKNOWN, why, address=case.request.address)
             case TopicGone(topic=topic, read=False):
                 why = (
-                    f"{request.address} reads topic {topic} as input {name}. It cannot start until that "
+                    f"{case.request.address} reads topic {topic} as input {name}. It cannot start until that "
                     "topic is there: create it before the apply, or correct the name."
                 )
-                yield warning(codes.TOPIC_MISSING, why, address=request.address)
+                yield warning(codes.TOPIC_MISSING, why, address=case.request.address)
             case NearDeletion():
                 why = (
                     f"Input {name}: {near_deletion(finding)}. Let the job catch up before then, or give the "
                     "topic a longer retention (retention.ms)."
                 )
-                yield warning(codes.RECORDS_NEAR_DELETION, why, address=request.address)
+                yield warning(codes.RECORDS_NEAR_DELETION, why, address=case.request.address)
             case _:
                 pass
-    for name, reach in _reaches(desired, facts):
-        source = desired.streams[name].source
+    for name, reach in _reaches(case.desired, case.facts):
+        source = case.desired.streams[name].source
         # Of names that are not there each is a finding
         if reach.topics == {} and not any(isinstance(item, TopicGone | Lost) for item in reach.findings):
             why = (
-                f"{request.address} reads {source.shown} as input {name}, and the cluster has none, so that "
-                "it reads nothing until one is created. Where it should match one that is there, correct the "
+                f"{case.request.address} reads {source.shown} as input {name}, and the cluster has none, so "
+                "that it reads nothing until one is created. Where it should match one that is "
+                "there, correct the "
                 "pattern."
             )
-            yield warning(codes.TOPIC_MISSING, why, address=request.address)
+            yield warning(codes.TOPIC_MISSING, why, address=case.request.address)
 
 
-def lost_warnings(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Iterator[Diagnostic]:
+def lost_warnings(case: JobCase) -> Iterator[Diagnostic]:
     """What ends a query that runs, and that the plan leaves alone."""
-    for name, finding in _findings(desired, facts):
+    for name, finding in _findings(case.desired, case.facts):
         if isinstance(finding, Lost) and not (isinstance(finding, TopicGone) and not finding.read):
             yield warning(
                 _code(finding),
                 f"Input {name}: {complaint(finding)} The query fails, unless the batch under way has read "
                 "them already. A plan then shows the ways out.",
-                address=request.address,
+                address=case.request.address,
             )
 
 
@@ -328,17 +330,17 @@ def kept_text(desired: JobDefinition, facts: JobFacts) -> str:
     return "; ".join(text for text in texts if text)
 
 
-def short_retention(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Iterator[Diagnostic]:
+def short_retention(case: JobCase) -> Iterator[Diagnostic]:
     """Topics that may delete records while a change has stopped the query."""
-    for topic, extent in _all_topics(desired, facts).items():
+    for topic, extent in _all_topics(case.desired, case.facts).items():
         kept_ms = extent.retention_ms
         if kept_ms is not None and 0 <= kept_ms < _SHORT_MS:
             yield warning(
                 codes.RECORDS_NEAR_DELETION,
-                f"The change stops {request.address}, and topic {topic} keeps records for "
+                f"The change stops {case.request.address}, and topic {topic} keeps records for "
                 f"{span_text(kept_ms)} only. Records that are deleted before the job has started again are "
                 "never read: give the topic a longer retention (retention.ms) before the apply.",
-                address=request.address,
+                address=case.request.address,
             )
 
 

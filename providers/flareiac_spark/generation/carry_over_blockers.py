@@ -5,44 +5,41 @@ from dataclasses import replace
 
 from flareiac.kernel.articles import with_article
 from flareiac.sdk.changes import Blocker, blocker
-from flareiac.sdk.requests import PlanRequest
 from flareiac_spark import codes
 from flareiac_spark.control import ALL
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.generation.carry_over import Refusal, decide
+from flareiac_spark.generation.job_case import JobCase
 from flareiac_spark.generation.query_streams import query_streams
 from flareiac_spark.instance_lines import line
-from flareiac_spark.observation.job import JobFacts
 from flareiac_spark.sources.source import kinds, offsets_of
 from flareiac_spark.start_from import CARRY_OVER, EARLIEST, OLDEST_SNAPSHOT
 
 
-def blockers(
-    request: PlanRequest, desired: JobDefinition, facts: JobFacts, start: str, again: str
-) -> Iterator[Blocker]:
+def blockers(case: JobCase, start: str, again: str) -> Iterator[Blocker]:
     """Why queries of this job cannot begin a raised generation with ``start_from = start``.
 
     ``again``: how all that is left can be read.
     """
-    recorded = JobDefinition.of(request.recorded.attributes) if request.recorded else None
+    recorded = JobDefinition.of(case.request.recorded.attributes) if case.request.recorded else None
     if recorded is None or start == EARLIEST:
         return
     if start != CARRY_OVER:
-        read = {item.source.kind for item in desired.streams.values()}
+        read = {item.source.kind for item in case.desired.streams.values()}
         others = without_times(read)
         if others and not (start == OLDEST_SNAPSHOT and len(others) < len(read)):
-            yield begins_at_no_time(desired, start, others, again)
+            yield begins_at_no_time(case.desired, start, others, again)
         return
-    for name in desired.query_names:
-        new = query_streams(desired, name)
-        on_disk = facts.checkpoints.get(name)
+    for name in case.desired.query_names:
+        new = query_streams(case.desired, name)
+        on_disk = case.facts.checkpoints.get(name)
         if on_disk is None or not (name == ALL or name in recorded.outputs):
             found = decide(new, new, [])
         else:
             old = replace(query_streams(recorded, name), stateful=bool(on_disk.operators))
             found = decide(old, new, [kind for kind, _folders in on_disk.sources])
         if isinstance(found, Refusal):
-            yield cannot_carry_over(desired, name, found, again)
+            yield cannot_carry_over(case.desired, name, found, again)
 
 
 def without_times(names: Iterable[str]) -> list[str]:

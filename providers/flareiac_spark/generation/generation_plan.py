@@ -15,6 +15,7 @@ from flareiac_spark.definition.queries import declares_state
 from flareiac_spark.definition.stream_positions import read_in_order
 from flareiac_spark.generation import broker_positions, readable
 from flareiac_spark.generation.broker_positions import MissedRecords, Replaced
+from flareiac_spark.generation.job_case import JobCase
 from flareiac_spark.generation.readable import Missed, missed_text
 from flareiac_spark.instance_lines import line
 from flareiac_spark.observation.job import JobFacts, observed_facts
@@ -91,12 +92,12 @@ def _reads(job: JobDefinition) -> dict[str, list[str] | None]:
     return {job.query_of(name): read_in_order(job, name) for name in job.outputs}
 
 
-def start_again(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> tuple[str, bool, str]:
+def start_again(case: JobCase) -> tuple[str, bool, str]:
     """How a new generation can read all that is left: ``start_from``, whether outputs can be emptied without
     losing rows, in words.
     """
-    start, emptied, words = readable.start_again(desired, request.references)
-    held = [*broker_positions.not_again(request, desired, facts), *broker_positions.missed(desired, facts)]
+    start, emptied, words = readable.start_again(case.desired, case.request.references)
+    held = [*broker_positions.not_again(case), *broker_positions.missed(case.desired, case.facts)]
     if emptied and held:
         return start, False, f"{words} that can be read"
     return start, emptied, words
@@ -119,23 +120,23 @@ def _operator_words(name: str) -> str:
     return _OPERATORS.get(name, f"the state of {name}")
 
 
-def steps(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Iterator[Step]:
+def steps(case: JobCase) -> Iterator[Step]:
     """Beside the restart: where it begins, what is left behind, and what becomes of the rows that are
     there.
     """
-    if has_begun(desired, facts):
-        text = f"continues in generation {desired.generation}, which has begun"
+    if has_begun(case.desired, case.facts):
+        text = f"continues in generation {case.desired.generation}, which has begun"
         why = "an apply that failed did what its beginning takes: no table is emptied a second time"
         yield Step(text=text, effect=Effect.NEW_GENERATION, why=why)
         return
-    start = start_of(desired, request.references)
-    lost = readable.missed(desired, request.references)
-    deleted = broker_positions.missed(desired, facts)
-    other = broker_positions.not_again(request, desired, facts)
-    if not (start == EARLIEST and _is_first(request, desired)):  # the start itself says so
-        yield _begins(start, desired, facts, lost, deleted)
-    if facts.operators:
-        names = " and ".join(dict.fromkeys(_operator_words(name) for name in facts.operators))
+    start = start_of(case.desired, case.request.references)
+    lost = readable.missed(case.desired, case.request.references)
+    deleted = broker_positions.missed(case.desired, case.facts)
+    other = broker_positions.not_again(case)
+    if not (start == EARLIEST and _is_first(case)):  # the start itself says so
+        yield _begins(start, case.desired, case.facts, lost, deleted)
+    if case.facts.operators:
+        names = " and ".join(dict.fromkeys(_operator_words(name) for name in case.facts.operators))
         again = start in (EARLIEST, OLDEST_SNAPSHOT)
         rebuilt = (
             "it is rebuilt from what is read again"
@@ -148,28 +149,32 @@ def steps(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Iter
             why=rebuilt,
         )
     if reads_again(start):
-        yield from _rows(desired, request.references, lost, deleted, other)
+        yield from _rows(case.desired, case.request.references, lost, deleted, other)
 
 
-def _is_first(request: PlanRequest, desired: JobDefinition) -> bool:
+def _is_first(case: JobCase) -> bool:
     """Returns True where the same plan makes the checkpoint, so that no earlier generation is left behind."""
-    place = request.references.get(desired.checkpoint.address) if desired.checkpoint is not None else None
-    return request.recorded is None and place is not None and not place.identity
+    place = (
+        case.request.references.get(case.desired.checkpoint.address)
+        if case.desired.checkpoint is not None
+        else None
+    )
+    return case.request.recorded is None and place is not None and not place.identity
 
 
-def blockers(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> list[Blocker]:
+def blockers(case: JobCase) -> list[Blocker]:
     """Why a table cannot be emptied for a rebuild."""
-    if has_begun(desired, facts):
+    if has_begun(case.desired, case.facts):
         return []
-    start = start_of(desired, request.references)
+    start = start_of(case.desired, case.request.references)
     found: list[Blocker] = []
-    for name, output in desired.table_outputs.items():
+    for name, output in case.desired.table_outputs.items():
         if is_emptied(output, start):
-            usages = [usage for usage in request.usages if usage.subject == output.table.address]
-            emptying = readable.emptying(request, desired, name)
-            emptying = emptying or broker_positions.emptying(desired, facts, name)
+            usages = [usage for usage in case.request.usages if usage.subject == output.table.address]
+            emptying = readable.emptying(case, name)
+            emptying = emptying or broker_positions.emptying(case.desired, case.facts, name)
             if emptying is None:
-                found.extend(_in_the_way(name, output, usages, request))
+                found.extend(_in_the_way(name, output, usages, case.request))
             elif not output.tombstones_of:  # said of the output whose deletes it keeps
                 found.append(emptying)
     return found

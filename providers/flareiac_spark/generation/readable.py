@@ -19,6 +19,7 @@ from flareiac_spark.checkpoint_files.query_positions import QueryPositions
 from flareiac_spark.control.timestamps import start_timestamp
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.streamed_tables import StreamedTable, streamed_tables
+from flareiac_spark.generation.job_case import JobCase
 from flareiac_spark.generation.snapshot_positions import (
     Ambiguous,
     Now,
@@ -30,7 +31,6 @@ from flareiac_spark.generation.snapshot_positions import (
     positions,
 )
 from flareiac_spark.instance_lines import line
-from flareiac_spark.observation.job import JobFacts
 from flareiac_spark.start_from import CARRY_OVER, EARLIEST, LATEST, OLDEST_SNAPSHOT
 from flareiac_spark.utc import utc_text
 
@@ -102,52 +102,54 @@ def start_again(job: JobDefinition, references: References) -> tuple[str, bool, 
     )
 
 
-def of_start(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> list[Blocker]:
+def of_start(case: JobCase) -> list[Blocker]:
     """Why queries cannot go on, or start, on the checkpoint as it is."""
-    if desired.mode == "batch" or not desired.starts_by_itself:
+    if case.desired.mode == "batch" or not case.desired.starts_by_itself:
         return []
     times: Mapping[str, int | None] = next(
-        (stand.times for stand in facts.stands.values() if stand.times), {}
+        (stand.times for stand in case.facts.stands.values() if stand.times), {}
     )
-    accepted = _start_from(desired, request.references) == OLDEST_SNAPSHOT
+    accepted = _start_from(case.desired, case.request.references) == OLDEST_SNAPSHOT
     found: dict[str, Blocker] = {}
-    for name in desired.query_names:
-        stand = facts.stands.get(name) or QueryPositions(times=times)
-        for item, position in positions(desired, name, stand):
-            if isinstance(position, Snapshots | Ambiguous) and facts.alive and facts.phase in _HEALTHY:
+    for name in case.desired.query_names:
+        stand = case.facts.stands.get(name) or QueryPositions(times=times)
+        for item, position in positions(case.desired, name, stand):
+            if (
+                isinstance(position, Snapshots | Ambiguous)
+                and case.facts.alive
+                and case.facts.phase in _HEALTHY
+            ):
                 continue  # it has just read there
-            for each in _of_position(request, desired, item, position, stand, accepted=accepted):
+            for each in _of_position(case, item, position, stand, accepted=accepted):
                 found.setdefault(each.line, each)
     return list(found.values())
 
 
-def of_generation(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> list[Blocker]:
+def of_generation(case: JobCase) -> list[Blocker]:
     """Why a new generation cannot begin as ``start_from`` says."""
-    start = _start_from(desired, request.references)
+    start = _start_from(case.desired, case.request.references)
     if start in (LATEST, OLDEST_SNAPSHOT):
         return []
     found: dict[str, Blocker] = {}
-    for item, position, stand in _beginnings(request, desired, facts, start):
-        if isinstance(position, Snapshots | Ambiguous) and facts.alive and facts.phase in _HEALTHY:
+    for item, position, stand in _beginnings(case, start):
+        if isinstance(position, Snapshots | Ambiguous) and case.facts.alive and case.facts.phase in _HEALTHY:
             continue
-        for each in _of_position(request, desired, item, position, stand, accepted=False, raised=True):
+        for each in _of_position(case, item, position, stand, accepted=False, raised=True):
             found.setdefault(each.line, each)
     return list(found.values())
 
 
-def _beginnings(
-    request: PlanRequest, desired: JobDefinition, facts: JobFacts, start: str
-) -> Iterator[tuple[StreamedTable, Position, QueryPositions]]:
-    inputs = streamed_tables(desired)
+def _beginnings(case: JobCase, start: str) -> Iterator[tuple[StreamedTable, Position, QueryPositions]]:
+    inputs = streamed_tables(case.desired)
     if start != CARRY_OVER:
         at_ms = start_timestamp(start, now=0.0)
         for item in inputs:
             yield item, Start() if at_ms is None else Since(at_ms=at_ms), QueryPositions()
         return
-    before = JobDefinition.of(request.recorded.attributes) if request.recorded else desired
+    before = JobDefinition.of(case.request.recorded.attributes) if case.request.recorded else case.desired
     kept: set[str] = set()
     for name in before.query_names:
-        stand = facts.stands.get(name) or QueryPositions()
+        stand = case.facts.stands.get(name) or QueryPositions()
         for item, position in positions(before, name, stand):
             kept.add(item.table)
             if any(each.table == item.table for each in inputs):
@@ -157,12 +159,12 @@ def _beginnings(
             yield item, first_position(item), QueryPositions()
 
 
-def emptying(request: PlanRequest, desired: JobDefinition, output: str) -> Blocker | None:
+def emptying(case: JobCase, output: str) -> Blocker | None:
     """Why a table cannot be emptied for a rebuild: what is in it cannot be read again."""
-    found = missed(desired, request.references)
+    found = missed(case.desired, case.request.references)
     if not found:
         return None
-    table = desired.table_outputs[output].table
+    table = case.desired.table_outputs[output].table
     return blocker(
         codes.EMPTYING_LOSES_ROWS,
         why=(
@@ -199,8 +201,7 @@ def start_words(job: JobDefinition, references: References) -> str:
 
 
 def _of_position(
-    request: PlanRequest,
-    desired: JobDefinition,
+    case: JobCase,
     item: StreamedTable,
     position: Position,
     stand: QueryPositions,
@@ -208,18 +209,18 @@ def _of_position(
     accepted: bool,
     raised: bool = False,
 ) -> Iterator[Blocker]:
-    history = _history(item.table, request.references)
+    history = _history(item.table, case.request.references)
     if history is None:
-        yield _not_known(request, item)
+        yield _not_known(case.request, item)
         return
     match position:
         case Start() if not accepted and (raised or item.start_from != OLDEST_SNAPSHOT):
             if (rows := history.unstreamable) is not None:
-                yield _rows_gone(desired, item, rows, "", raised=raised)
+                yield _rows_gone(case.desired, item, rows, "", raised=raised)
         case Since(at_ms=at_ms) if not accepted:
             if (rows := history.unstreamable_since(at_ms)) is not None:
                 yield _rows_gone(
-                    desired,
+                    case.desired,
                     item,
                     rows,
                     f"It is to begin at {_time(at_ms)}, before the oldest live snapshot. ",
@@ -228,17 +229,16 @@ def _of_position(
         case Snapshots(ids=ids):
             gone = [each for each in ids if not history.has(each)]
             if gone:
-                yield _offset_gone(request, desired, item, stand, gone[0], history, item.table)
+                yield _offset_gone(case, item, stand, gone[0], history, item.table)
         case Ambiguous(ids=ids):
-            inputs = streamed_tables(desired)
-            tables = [_history(each.table, request.references) for each in inputs]
+            inputs = streamed_tables(case.desired)
+            tables = [_history(each.table, case.request.references) for each in inputs]
             gone = [each for each in ids if not any(known is None or known.has(each) for known in tables)]
             if gone:
                 read = " or ".join(dict.fromkeys(each.input for each in inputs))
                 places = " or ".join(dict.fromkeys(each.table for each in inputs))
                 yield _offset_gone(
-                    request,
-                    desired,
+                    case,
                     replace(item, input=read, table=places),
                     stand,
                     gone[0],
@@ -273,17 +273,18 @@ def _rows_gone(
 
 
 def _offset_gone(
-    request: PlanRequest,
-    desired: JobDefinition,
+    case: JobCase,
     item: StreamedTable,
     stand: QueryPositions,
     snapshot: int,
     history: TableHistory,
     rest: str,
 ) -> Blocker:
-    start, _emptied, words = start_again(desired, request.references)
-    before = (JobDefinition.of(request.recorded.attributes) if request.recorded else desired).generation or 1
-    place = desired.checkpoint
+    start, _emptied, words = start_again(case.desired, case.request.references)
+    before = (
+        JobDefinition.of(case.request.recorded.attributes) if case.request.recorded else case.desired
+    ).generation or 1
+    place = case.desired.checkpoint
     stands = "The query began" if stand.committed is None else f"Batch {stand.committed} ended"
     oldest = history.oldest
     left = (

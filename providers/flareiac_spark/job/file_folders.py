@@ -8,12 +8,13 @@ from dataclasses import replace
 from flareiac.kernel.diagnostics import Diagnostic, warning
 from flareiac.sdk.changes import Blocker
 from flareiac.sdk.project import Project
-from flareiac.sdk.requests import PlanRequest, ReadRequest
+from flareiac.sdk.requests import ReadRequest
 from flareiac_spark import codes
 from flareiac_spark.change.kept_reading import with_kept_reading
 from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk
 from flareiac_spark.definition.input_columns import input_columns
 from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.generation.job_case import JobCase
 from flareiac_spark.job.samples import fields_text
 from flareiac_spark.observation.job import JobFacts
 from flareiac_spark.sources.folder_look import FolderLook, looked_at
@@ -48,22 +49,24 @@ def folders_looked_at(
     return found
 
 
-def warnings(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Iterator[Diagnostic]:
+def warnings(case: JobCase) -> Iterator[Diagnostic]:
     """The warnings about the folders of the streams of a job."""
-    for name, item in desired.streams.items():
-        if request.recorded is not None and (text := item.source.old_rules):
-            yield warning(codes.FILES_READ_BY_OLD_RULES, f"Input {name}: {text}", address=request.address)
-        look = facts.folders.get(name)
+    for name, item in case.desired.streams.items():
+        if case.request.recorded is not None and (text := item.source.old_rules):
+            yield warning(
+                codes.FILES_READ_BY_OLD_RULES, f"Input {name}: {text}", address=case.request.address
+            )
+        look = case.facts.folders.get(name)
         if look is None:
             continue
-        for note in item.source.folder_notes(look, begun=facts.started):
-            yield warning(note.code, f"Input {name}: {note.text}", address=request.address)
+        for note in item.source.folder_notes(look, begun=case.facts.started):
+            yield warning(note.code, f"Input {name}: {note.text}", address=case.request.address)
         for fields in look.fields:
             which = f"{fields.having} of the first {fields.records} records"
             text = fields_text(
                 f"{which} of the newest files in {fields.topic} have fields that are not read.", fields
             )
-            yield warning(codes.RECORD_FIELDS_NEW, f"Input {name}: {text}", address=request.address)
+            yield warning(codes.RECORD_FIELDS_NEW, f"Input {name}: {text}", address=case.request.address)
 
 
 def blockers(desired: JobDefinition, facts: JobFacts) -> Iterator[Blocker]:

@@ -71,6 +71,7 @@ from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import JobIdentity, recorded_identity
 from flareiac_spark.definition.moved_checkpoint import follows_move, relocated
 from flareiac_spark.generation import broker_positions, carry_over_blockers, generation_plan, readable
+from flareiac_spark.generation.job_case import JobCase
 from flareiac_spark.generation.snapshot_holds import held_after
 from flareiac_spark.job import file_folders, health, samples, schemas, topic_limits, written_schemas
 from flareiac_spark.job.payload import JobPayload
@@ -100,10 +101,12 @@ class JobPlanner:
             return _removed(request)
         recorded = _recorded(request)
         declared = with_kept_reading(JobDefinition.of(request.desired), recorded)
-        desired = written_schemas.with_schemas(declared, recorded, _facts(request))
+        facts = _facts(request)
+        desired = written_schemas.with_schemas(declared, recorded, facts)
+        case = JobCase(request=request, desired=desired, facts=facts)
         if recorded is None or isinstance(request.observed, Missing) or request.replace:
-            return _staged(request, desired, _created(request, desired))
-        return _staged(request, desired, _updated(request, desired, recorded))
+            return _staged(case, _created(case))
+        return _staged(case, _updated(case, recorded))
 
     def fingerprint(self, request: PlanRequest) -> Data:
         """Who runs there, on which checkpoint. Never offsets or batches: they move all the time."""
@@ -121,35 +124,35 @@ class JobPlanner:
         }
 
 
-def _staged(request: PlanRequest, desired: JobDefinition, proposal: Proposal) -> Proposal:
+def _staged(case: JobCase, proposal: Proposal) -> Proposal:
     """With the operations that carry it out, where anything is to be carried out."""
     if proposal.action not in (Action.CREATE, Action.UPDATE) or proposal.blockers:
         return proposal
     payload = JobPayload.of(proposal.payload)
     update = JobUpdate(
-        request=request,
-        desired=desired,
-        recorded=_recorded(request),
-        facts=_facts(request),
+        request=case.request,
+        desired=case.desired,
+        recorded=_recorded(case.request),
+        facts=_facts(case.request),
         changed=payload.analyse,
         live=payload.live,
         text_only=payload.text_only,
-        moved=_moved(request, desired) is not None,
+        moved=_moved(case) is not None,
     )
     return replace(
         proposal,
         stages=stages_of(update),
         closing=closing_of(update),
-        diagnostics=(*proposal.diagnostics, *_others_restart(request, desired, update.facts)),
+        diagnostics=(*proposal.diagnostics, *_others_restart(case)),
     )
 
 
-def _others_restart(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Iterator[Diagnostic]:
+def _others_restart(case: JobCase) -> Iterator[Diagnostic]:
     """Those beside which it runs, where their application must be started again for it."""
-    if facts.restarts is None:
+    if case.facts.restarts is None:
         return
     way_out = "An engine of its own for this job leaves them running."
-    yield facts.restarts.warning(request.address, str(desired.engine), way_out)
+    yield case.facts.restarts.warning(case.request.address, str(case.desired.engine), way_out)
 
 
 def _removed(request: PlanRequest) -> Proposal:
@@ -187,25 +190,30 @@ def _recorded(request: PlanRequest) -> JobDefinition | None:
     return relocated(recorded, JobDefinition.of(request.desired), request.references)
 
 
-def _moved(request: PlanRequest, desired: JobDefinition) -> Restart | None:
+def _moved(case: JobCase) -> Restart | None:
     """The change of the place of its checkpoint, where that moves."""
-    if request.recorded is None:
+    if case.request.recorded is None:
         return None
-    recorded = JobDefinition.of(request.recorded.attributes)
-    if not follows_move(recorded, desired, request.references):
+    recorded = JobDefinition.of(case.request.recorded.attributes)
+    if not follows_move(recorded, case.desired, case.request.references):
         return None
-    old, new = recorded.checkpoint_location, desired.checkpoint_location
+    old, new = recorded.checkpoint_location, case.desired.checkpoint_location
     why = f"its files are moved from {old} to {new} meanwhile, and it goes on there where it stood"
     return Restart(path=("checkpoint_location",), text="the place of its checkpoint", why=why)
 
 
-def _moved_and_raised(request: PlanRequest, desired: JobDefinition, recorded: JobDefinition) -> list[Blocker]:
-    if _moved(request, desired) is None or desired.generation == recorded.generation:
+def _moved_and_raised(case: JobCase, recorded: JobDefinition) -> list[Blocker]:
+    if _moved(case) is None or case.desired.generation == recorded.generation:
         return []
-    was = JobDefinition.of(request.recorded.attributes).checkpoint_location if request.recorded else ""
+    was = (
+        JobDefinition.of(case.request.recorded.attributes).checkpoint_location
+        if case.request.recorded
+        else ""
+    )
     why = (
-        f"{desired.checkpoint} moves to {desired.checkpoint_location}, and its generation goes from "
-        f"{recorded.generation} to {desired.generation}. A new generation goes on after the last one, "
+        f"{case.desired.checkpoint} moves to {case.desired.checkpoint_location}, and its generation goes "
+        f"from {recorded.generation} to {case.desired.generation}. A new generation goes on after the "
+        "last one, "
         "which must stay where it is until then."
     )
     ways = (
@@ -215,72 +223,74 @@ def _moved_and_raised(request: PlanRequest, desired: JobDefinition, recorded: Jo
     return [blocker(codes.MOVE_WITH_GENERATION, why=why, ways_out=ways)]
 
 
-def _created(request: PlanRequest, desired: JobDefinition) -> Proposal:
-    facts, recorded = _facts(request), _recorded(request)
+def _created(case: JobCase) -> Proposal:
+    facts, recorded = _facts(case.request), _recorded(case.request)
     drift: tuple[str, ...] = ()
-    if recorded is not None and isinstance(request.observed, Missing):
-        drift = (request.observed.reason or "it is no longer among what should run",)
+    if recorded is not None and isinstance(case.request.observed, Missing):
+        drift = (case.request.observed.reason or "it is no longer among what should run",)
     elif recorded is not None:
-        drift = down(request, recorded, facts)
-    blockers = [blocker for blocker in (blocking.misfit(desired, facts, request),) if blocker]
-    blockers += _refused_again(request, desired, facts)
-    blockers += written_schemas.blockers(request, facts)
-    begun = generation_plan.steps(request, desired, facts) if _begins_one(request, desired, facts) else ()
-    payload = _payload_of_new(request, desired, facts, blockers)
+        drift = down(case.request, recorded, facts)
+    blockers = [blocker for blocker in (blocking.misfit(case),) if blocker]
+    blockers += _refused_again(case)
+    blockers += written_schemas.blockers(case.request, facts)
+    begun = generation_plan.steps(case) if _begins_one(case) else ()
+    payload = _payload_of_new(case, blockers)
     return Proposal(
         action=Action.CREATE,
-        planned=desired.attributes,
+        planned=case.desired.attributes,
         keeps=KEPT,
-        changes=_visible(classify(desired.attributes, None, None)),
+        changes=_visible(classify(case.desired.attributes, None, None)),
         steps=(
-            _start(request, desired, facts),
-            *written_schemas.steps(request, desired, None, facts),
-            *_quarantines(desired, None),
+            _start(case),
+            *written_schemas.steps(case, None),
+            *_quarantines(case.desired, None),
             *begun,
         ),
         reasons=(
             *drift,
-            *_left_null(request, desired, None),
-            *_at_least_once(desired, None),
-            *written_schemas.reasons(request, desired, None, facts),
+            *_left_null(case, None),
+            *_at_least_once(case.desired, None),
+            *written_schemas.reasons(case, None),
             *schemas.later_versions(facts),
         ),
         blockers=tuple(blockers),
         drift=drift,
         diagnostics=(
-            *_absent_folders(request, facts),
-            *file_folders.warnings(request, desired, facts),
-            *_of_brokers(request, desired, facts, blockers),
+            *_absent_folders(case.request, facts),
+            *file_folders.warnings(case),
+            *_of_brokers(case, blockers),
         ),
-        unknown=_unknown(request, desired, facts),
+        unknown=_unknown(case),
         unproven="SQL",
         provable=payload.proof == NO_PROOF and bool(payload.pair),
         payload=payload.data,
     )
 
 
-def _payload_of_new(
-    request: PlanRequest, desired: JobDefinition, facts: JobFacts, blockers: Sequence[Blocker]
-) -> JobPayload:
+def _payload_of_new(case: JobCase, blockers: Sequence[Blocker]) -> JobPayload:
     """With the proof that a job needs which starts on a checkpoint that another definition left, or that
     would free one which is blocked.
     """
-    left = left_definition(request, desired, facts)
-    before = _recorded(request) or (left.job if left is not None else None)
-    plain = JobPayload(analyse=True, nonce=facts.nonce + 1 if facts.digest is not None else 0)
-    if before is None or _begins_one(request, desired, facts):
+    left = left_definition(case)
+    before = _recorded(case.request) or (left.job if left is not None else None)
+    plain = JobPayload(analyse=True, nonce=case.facts.nonce + 1 if case.facts.digest is not None else 0)
+    if before is None or _begins_one(case):
         return plain
-    found = changes(before, desired, facts)
-    needed = needed_proof(request.address, before, desired, facts, found, is_new=True)
-    if needed == NO_PROOF and not is_provable(found, before, desired, facts, len(blockers), unrecorded=False):
+    found = changes(before, case.desired, case.facts)
+    needed = needed_proof(case.request.address, before, case.desired, case.facts, found, is_new=True)
+    if needed == NO_PROOF and not is_provable(
+        found, before, case.desired, case.facts, len(blockers), unrecorded=False
+    ):
         return plain
-    user = last_user(request, desired) if request.recorded is None else None
+    user = last_user(case.request, case.desired) if case.request.recorded is None else None
     return replace(
         plain,
         proof=needed,
-        pair=pair_digest(before, desired),
+        pair=pair_digest(before, case.desired),
         before=before.attributes,
-        kept_by=desired.checkpoint.address if user is not None and desired.checkpoint is not None else "",
+        kept_by=case.desired.checkpoint.address
+        if user is not None and case.desired.checkpoint is not None
+        else "",
         left=user.identity if user is not None else None,
     )
 
@@ -293,109 +303,103 @@ def _quarantines(desired: JobDefinition, recorded: JobDefinition | None) -> Iter
             yield Step(text=quarantined(desired, name), effect=Effect.STARTS, why=why)
 
 
-def _refused_again(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> list[Blocker]:
+def _refused_again(case: JobCase) -> list[Blocker]:
     """What a checkpoint that is there refuses to a job that is new, or recorded and gone from what should
     run.
     """
-    recorded, left = _recorded(request), left_definition(request, desired, facts)
+    recorded, left = _recorded(case.request), left_definition(case)
     if recorded is None and left is not None:
         return _blockers(
-            request,
-            desired,
+            case,
             left.job,
-            changes(left.job, desired, facts),
-            facts,
-            starts=desired.starts_by_itself,
+            changes(left.job, case.desired, case.facts),
+            starts=case.desired.starts_by_itself,
         )
     if recorded is None:
         found = [
-            blocking.unknown_state(request, desired, facts),
-            blocking.moved_back(request, desired, facts),
+            blocking.unknown_state(case),
+            blocking.moved_back(case),
         ]
-        emptied = (
-            generation_plan.blockers(request, desired, facts) if _begins_one(request, desired, facts) else []
-        )
+        emptied = generation_plan.blockers(case) if _begins_one(case) else []
         return [
             *(blocker for blocker in found if blocker),
             *emptied,
-            *_unreadable(request, desired, facts),
+            *_unreadable(case),
         ]
-    return _blockers(request, desired, recorded, changes(recorded, desired, facts), facts, starts=True)
+    return _blockers(case, recorded, changes(recorded, case.desired, case.facts), starts=True)
 
 
-def _unreadable(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> list[Blocker]:
+def _unreadable(case: JobCase) -> list[Blocker]:
     """What streams cannot read any more of what they begin with, or go on after."""
-    if _begins_one(request, desired, facts):
-        return _unreadable_by_generation(request, desired, facts)
-    return _unreadable_by_start(request, desired, facts)
+    if _begins_one(case):
+        return _unreadable_by_generation(case)
+    return _unreadable_by_start(case)
 
 
-def _unreadable_by_start(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> list[Blocker]:
+def _unreadable_by_start(case: JobCase) -> list[Blocker]:
     return [
-        *readable.of_start(request, desired, facts),
-        *broker_positions.of_start(request, desired, facts),
-        *schemas.blockers(request, facts),
-        *topic_limits.blockers(request, desired, facts),
-        *file_folders.blockers(desired, facts),
+        *readable.of_start(case),
+        *broker_positions.of_start(case),
+        *schemas.blockers(case.request, case.facts),
+        *topic_limits.blockers(case),
+        *file_folders.blockers(case.desired, case.facts),
     ]
 
 
-def _unreadable_by_generation(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> list[Blocker]:
-    start = generation_plan.start_of(desired, request.references)
+def _unreadable_by_generation(case: JobCase) -> list[Blocker]:
+    start = generation_plan.start_of(case.desired, case.request.references)
     return [
-        *readable.of_generation(request, desired, facts),
-        *broker_positions.of_generation(request, desired, facts, start),
-        *schemas.blockers(request, facts),
-        *topic_limits.blockers(request, desired, facts),
-        *file_folders.blockers(desired, facts),
+        *readable.of_generation(case),
+        *broker_positions.of_generation(case, start),
+        *schemas.blockers(case.request, case.facts),
+        *topic_limits.blockers(case),
+        *file_folders.blockers(case.desired, case.facts),
     ]
 
 
 def _blockers(
-    request: PlanRequest,
-    desired: JobDefinition,
+    case: JobCase,
     recorded: JobDefinition,
     found: Sequence[JobChange],
-    facts: JobFacts,
     *,
     starts: bool,
 ) -> list[Blocker]:
-    if is_fresh(recorded, desired):
-        elsewhere = blocking.may_run_elsewhere(request, desired, recorded, facts)
-        start = generation_plan.start_of(desired, request.references)
-        lost = blocking.of_carry_over(request, found, desired, recorded, facts) if start == CARRY_OVER else []
-        reads = [] if lost else _unreadable_by_generation(request, desired, facts)
-        again = generation_plan.start_again(request, desired, facts)[0]
+    if is_fresh(recorded, case.desired):
+        elsewhere = blocking.may_run_elsewhere(case, recorded)
+        start = generation_plan.start_of(case.desired, case.request.references)
+        lost = blocking.of_carry_over(case, found, recorded) if start == CARRY_OVER else []
+        reads = [] if lost else _unreadable_by_generation(case)
+        again = generation_plan.start_again(case)[0]
         return [
             *([elsewhere] if elsewhere else []),
             *lost,
-            *carry_over_blockers.blockers(request, desired, facts, start, again),
-            *generation_plan.blockers(request, desired, facts),
+            *carry_over_blockers.blockers(case, start, again),
+            *generation_plan.blockers(case),
             *reads,
         ]
     there = [
-        blocking.may_run_elsewhere(request, desired, recorded, facts),
-        blocking.lost_checkpoint(request, desired, facts),
-        blocking.moved_back(request, desired, facts),
+        blocking.may_run_elsewhere(case, recorded),
+        blocking.lost_checkpoint(case),
+        blocking.moved_back(case),
     ]
     # Another folder was declared: that is refused by itself
     if not any(isinstance(change, NewGeneration) for change in found):
-        there.append(blocking.other_folder(request, desired, facts))
-        if starts and looked_at(request):
-            there.append(blocking.other_positions(request, desired, facts))
+        there.append(blocking.other_folder(case))
+        if starts and looked_at(case.request):
+            there.append(blocking.other_positions(case))
     if not any(isinstance(change, ResultsChange) for change in found):
-        runs = running_definition(request, recorded, desired, facts)
-        others = changes(runs, desired, facts) if runs is not recorded else ()
-        proven = is_proven_to_go_on(others, runs, desired, facts)
-        there.append(blocking.unrecorded(request, desired, recorded, facts, others, proven=proven))
-    checked = starts and looked_at(request) and not any(there)
-    reads = _unreadable_by_start(request, desired, facts) if checked else []
+        runs = running_definition(case, recorded)
+        others = changes(runs, case.desired, case.facts) if runs is not recorded else ()
+        proven = is_proven_to_go_on(others, runs, case.desired, case.facts)
+        there.append(blocking.unrecorded(case, recorded, others, proven=proven))
+    checked = starts and looked_at(case.request) and not any(there)
+    reads = _unreadable_by_start(case) if checked else []
     carries = not any(blocker.code in _NO_POSITION for blocker in reads)
     return [
-        *blocking.of_changes(request, found, desired, recorded, facts, carries=carries),
-        *blocking.used_folders(request, desired, recorded, facts),
-        *blocking.used_checkpoint(request, desired, facts),
-        *blocking.cut_off(request, desired, recorded, facts),
+        *blocking.of_changes(case, found, recorded, carries=carries),
+        *blocking.used_folders(case, recorded),
+        *blocking.used_checkpoint(case),
+        *blocking.cut_off(case, recorded),
         *(blocker for blocker in there if blocker),
         *reads,
     ]
@@ -426,25 +430,26 @@ def _absent_folders(request: PlanRequest, facts: JobFacts) -> Iterator[Diagnosti
         )
 
 
-def _of_brokers(
-    request: PlanRequest, desired: JobDefinition, facts: JobFacts, blockers: Sequence[Blocker]
-) -> Iterator[Diagnostic]:
+def _of_brokers(case: JobCase, blockers: Sequence[Blocker]) -> Iterator[Diagnostic]:
     """What brokers and registries say of the records that are yet to be read, and that is no reason to
     block.
     """
     blocked = any(blocker.code == codes.AVRO_COLUMN_DIFFERS.id for blocker in blockers)
-    yield from schemas.warnings(request, facts, blocked=blocked)
-    yield from samples.warnings(request, facts)
-    yield from written_schemas.warnings(request, desired, facts)
+    yield from schemas.warnings(case.request, case.facts, blocked=blocked)
+    yield from samples.warnings(case.request, case.facts)
+    yield from written_schemas.warnings(case)
     if any(blocker.code in (*_NO_POSITION, *_NOT_KNOWN) for blocker in blockers):
         return
-    yield from broker_positions.warnings(request, desired, facts)
-    if _runs(facts):
-        yield from broker_positions.lost_warnings(request, desired, facts)
+    yield from broker_positions.warnings(case)
+    if _runs(case.facts):
+        yield from broker_positions.lost_warnings(case)
 
 
-def _unknown(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> tuple[str, ...]:
-    return (*broker_positions.unknown(desired, facts), *written_schemas.unknown(request, facts))
+def _unknown(case: JobCase) -> tuple[str, ...]:
+    return (
+        *broker_positions.unknown(case.desired, case.facts),
+        *written_schemas.unknown(case.request, case.facts),
+    )
 
 
 def _runs(facts: JobFacts) -> bool:
@@ -466,14 +471,16 @@ def _undone(request: PlanRequest, texts: Sequence[str]) -> Iterator[Diagnostic]:
         )
 
 
-def _left_null(request: PlanRequest, desired: JobDefinition, recorded: JobDefinition | None) -> Iterator[str]:
+def _left_null(case: JobCase, recorded: JobDefinition | None) -> Iterator[str]:
     """Optional columns that an output does not give, where that is news: Spark fills them with null without a
     word.
     """
-    for name, output in desired.table_outputs.items():
+    for name, output in case.desired.table_outputs.items():
         before = recorded.table_outputs.get(name) if recorded is not None else None
         names = [
-            column.name for column in table_columns(output.table, request.references) if not column.required
+            column.name
+            for column in table_columns(output.table, case.request.references)
+            if not column.required
         ]
         left = [column for column in names if column not in output.columns]
         news = [column for column in left if before is None or column in before.columns]
@@ -494,46 +501,48 @@ def _at_least_once(desired: JobDefinition, recorded: JobDefinition | None) -> It
             )
 
 
-def _begins_one(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> bool:
+def _begins_one(case: JobCase) -> bool:
     """Whether apply prepares a generation for a job that is made: one that was raised, or later than the
     first and not begun.
     """
-    recorded = _recorded(request)
+    recorded = _recorded(case.request)
     if recorded is not None:
-        return is_fresh(recorded, desired)
-    return (desired.generation or 1) > 1 and not facts.started
+        return is_fresh(recorded, case.desired)
+    return (case.desired.generation or 1) > 1 and not case.facts.started
 
 
-def _start(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Step:
-    if not desired.starts_by_itself:
+def _start(case: JobCase) -> Step:
+    if not case.desired.starts_by_itself:
         return Step(
             text="is declared and not started",
             effect=Effect.METADATA,
-            why="stopped" if desired.stopped else 'run = "manual"',
+            why="stopped" if case.desired.stopped else 'run = "manual"',
         )
-    if desired.mode == "batch":
-        repeats = any(output.mode == "append" for output in desired.outputs.values())
+    if case.desired.mode == "batch":
+        repeats = any(output.mode == "append" for output in case.desired.outputs.values())
         why = "an append that runs again adds its rows again" if repeats else "it overwrites what is there"
         return Step(text="runs once", effect=Effect.STARTS, why=why)
-    if facts.started:
+    if case.facts.started:
         return Step(
             text="starts where its checkpoint stands",
             effect=Effect.STARTS,
-            why="; ".join([*_before(request, desired, facts), *broker_positions.start_notes(desired, facts)]),
+            why="; ".join([*_before(case), *broker_positions.start_notes(case.desired, case.facts)]),
         )
-    words = "" if _begins_one(request, desired, facts) else readable.start_words(desired, request.references)
+    words = "" if _begins_one(case) else readable.start_words(case.desired, case.request.references)
     text = f"starts {words}" if words else "starts from the beginning of its streams"
     return Step(text=text, effect=Effect.STARTS, why="its checkpoint is empty")
 
 
-def _before(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Iterator[str]:
+def _before(case: JobCase) -> Iterator[str]:
     """A sentence on the job that ran before on the checkpoint of a new one, with its differences."""
-    left = left_definition(request, desired, facts)
+    left = left_definition(case)
     if left is None:
         yield "a query has run on this checkpoint before"
         return
     texts = [
-        item.text for item in changes(left.job, desired, facts) if not isinstance(item, MetadataOnly | Live)
+        item.text
+        for item in changes(left.job, case.desired, case.facts)
+        if not isinstance(item, MetadataOnly | Live)
     ]
     if texts:
         yield f"{left.address} ran on this checkpoint before with another definition: {', '.join(texts)}"
@@ -541,98 +550,103 @@ def _before(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> It
         yield f"{left.address} ran on this checkpoint before with the same definition"
 
 
-def _updated(request: PlanRequest, desired: JobDefinition, recorded: JobDefinition) -> Proposal:
-    facts = _facts(request)
-    moved, runs = _moved(request, desired), running_definition(request, recorded, desired, facts)
+def _updated(case: JobCase, recorded: JobDefinition) -> Proposal:
+    facts = _facts(case.request)
+    moved, runs = _moved(case), running_definition(case, recorded)
     found = [
         *([moved] if moved is not None else []),
-        *_found_of_both(changes(recorded, desired, facts), recorded, runs, desired, facts),
+        *_found_of_both(changes(recorded, case.desired, facts), recorded, runs, case.desired, facts),
     ]
-    fresh = is_fresh(recorded, desired)
+    fresh = is_fresh(recorded, case.desired)
     # The text that runs is the one that goes on in the new one, whatever was recorded
-    before = recorded if same_texts(runs, desired) else runs
-    needed = NO_PROOF if fresh else needed_proof(request.address, before, desired, facts, found)
-    if needed == KEEPS_STATE and is_accepted_unproven(request.address, before, desired):
-        found, needed = [*found, unproven_change(before, desired)], NO_PROOF
+    before = recorded if same_texts(runs, case.desired) else runs
+    needed = NO_PROOF if fresh else needed_proof(case.request.address, before, case.desired, facts, found)
+    if needed == KEEPS_STATE and is_accepted_unproven(case.request.address, before, case.desired):
+        found, needed = [*found, unproven_change(before, case.desired)], NO_PROOF
     if needed == NO_PROOF and not fresh and runs is not recorded and not blocks(found):
-        needed = start_needs(before, facts) if not same_texts(before, desired) else NO_PROOF
-    pair = "" if fresh or same_texts(before, desired) else pair_digest(before, desired)
-    healable = running(request, recorded, facts)
-    starts = _starts_again(request, recorded, found, healable)
-    blockers = _blockers(request, desired, recorded, found, facts, starts=starts)
-    certain = (starts and _runs(facts)) or (fresh and desired.starts_by_itself)
+        needed = start_needs(before, facts) if not same_texts(before, case.desired) else NO_PROOF
+    pair = "" if fresh or same_texts(before, case.desired) else pair_digest(before, case.desired)
+    healable = running(case.request, recorded, facts)
+    starts = _starts_again(case.request, recorded, found, healable)
+    blockers = _blockers(case, recorded, found, starts=starts)
+    certain = (starts and _runs(facts)) or (fresh and case.desired.starts_by_itself)
     stays_down = _stopped_for_nothing(facts) if certain and not blockers else []
     blockers += stays_down
-    blockers += _moved_and_raised(request, desired, recorded)
-    blockers += written_schemas.blockers(request, facts)
+    blockers += _moved_and_raised(case, recorded)
+    blockers += written_schemas.blockers(case.request, facts)
     accepted = blocking.is_accepted(
-        request.address, [change for change in found if isinstance(change, ResultsChange)], desired, recorded
+        case.request.address,
+        [change for change in found if isinstance(change, ResultsChange)],
+        case.desired,
+        recorded,
     )
-    standing = (recorded.stopped and facts.state != "running") or stands(request, facts)
-    steps = _steps(found, desired, fresh=fresh, accepted=accepted, stands=standing)
-    steps += written_schemas.steps(request, desired, recorded, facts)
-    steps += _quarantines(desired, recorded) if any(step.effect is Effect.RESTART for step in steps) else ()
+    standing = (recorded.stopped and facts.state != "running") or stands(case.request, facts)
+    steps = _steps(found, case.desired, fresh=fresh, accepted=accepted, stands=standing)
+    steps += written_schemas.steps(case, recorded)
+    steps += (
+        _quarantines(case.desired, recorded) if any(step.effect is Effect.RESTART for step in steps) else ()
+    )
     if not fresh and any(step.effect is Effect.RESTART for step in steps):
         steps += _in_flight(facts)
-    steps += generation_plan.steps(request, desired, facts) if fresh else []
-    steps = _as_one_stop(steps, _state_steps(request, desired, recorded, facts, standing), facts)
+    steps += generation_plan.steps(case) if fresh else []
+    steps = _as_one_stop(steps, _state_steps(case, recorded, standing), facts)
     if not any(step.effect in (Effect.RESTART, Effect.STARTS) for step in steps):
-        steps += _heal_steps(desired, healable, facts)
+        steps += _heal_steps(case.desired, healable, facts)
     unrecorded = any(item.code == codes.UNRECORDED_DEFINITION_RAN.id for item in blockers)
     provable = bool(pair) and is_provable(
-        found, before, desired, facts, len(blockers), unrecorded=unrecorded and before is not recorded
+        found, before, case.desired, facts, len(blockers), unrecorded=unrecorded and before is not recorded
     )
-    undone = rolled_back(request, recorded, facts)
+    undone = rolled_back(case.request, recorded, facts)
     drift = (
         *healable,
-        *foreign(request, recorded),
+        *foreign(case.request, recorded),
         *undone,
-        *pinned_otherwise(request, recorded, desired, facts),
-        *written_schemas.drift(request, recorded, desired, facts),
+        *pinned_otherwise(case, recorded),
+        *written_schemas.drift(case, recorded),
     )
     stays = runs is recorded and all(
         isinstance(change, MetadataOnly | Live | TakenAsSame | NoEffect) for change in found
     )
     rewords = any(isinstance(change, TakenAsSame) for change in found)
     runs_on = reworded_definition if rewords else recorded_definition
-    planned = (runs_on(recorded, desired) if stays else desired).attributes
+    planned = (runs_on(recorded, case.desired) if stays else case.desired).attributes
     analyse = (
         rewords
         or provable
         or any(isinstance(change, Restart | ResultsChange | NewGeneration) for change in found)
     )
     return Proposal(
-        action=_action(request, steps, planned, blockers),
+        action=_action(case.request, steps, planned, blockers),
         planned=planned,
         keeps=QUERY if stays else KEPT,
-        at_rest=at_rest(request, recorded, facts),
-        changes=_changed(request, planned, found, fresh=fresh, accepted=accepted),
+        at_rest=at_rest(case.request, recorded, facts),
+        changes=_changed(case.request, planned, found, fresh=fresh, accepted=accepted),
         steps=tuple(steps),
         reasons=(
-            *dict.fromkeys((*_reasons(found, drift, request, desired), *down(request, recorded, facts))),
-            *_left_null(request, desired, recorded),
-            *_at_least_once(desired, recorded),
-            *written_schemas.reasons(request, desired, recorded, facts),
+            *dict.fromkeys((*_reasons(found, drift, case), *down(case.request, recorded, facts))),
+            *_left_null(case, recorded),
+            *_at_least_once(case.desired, recorded),
+            *written_schemas.reasons(case, recorded),
             *schemas.later_versions(facts),
         ),
         blockers=tuple(blockers),
         drift=drift,
         diagnostics=(
-            *health.warnings(request, besides=reach_complaints(facts.reach)),
-            *(() if stays_down else _absent_folders(request, facts)),
-            *file_folders.warnings(request, desired, facts),
-            *_undone(request, undone),
-            *_of_brokers(request, desired, facts, blockers),
-            *(broker_positions.short_retention(request, desired, facts) if _stops(steps) else ()),
+            *health.warnings(case.request, besides=reach_complaints(facts.reach)),
+            *(() if stays_down else _absent_folders(case.request, facts)),
+            *file_folders.warnings(case),
+            *_undone(case.request, undone),
+            *_of_brokers(case, blockers),
+            *(broker_positions.short_retention(case) if _stops(steps) else ()),
         ),
-        unknown=() if blockers else _unknown(request, desired, facts),
+        unknown=() if blockers else _unknown(case),
         unproven="SQL" if analyse else "",
         provable=provable,
         payload=JobPayload(
             analyse=analyse,
             live=stays and all(step.effect in _WHILE_IT_RUNS for step in steps),
             text_only=needed == IS_EQUAL and stays and all(step.effect in _OF_THE_TEXT for step in steps),
-            nonce=facts.nonce + (facts.phase == "failed" or _disturbed(request) or facts.runs_another),
+            nonce=facts.nonce + (facts.phase == "failed" or _disturbed(case.request) or facts.runs_another),
             proof=needed,
             pair=pair,
             before=before.attributes if pair and before is not recorded else None,
@@ -800,14 +814,12 @@ def _single_step(change: JobChange, *, fresh: bool, accepted: bool) -> Step | No
             return None
 
 
-def _state_steps(
-    request: PlanRequest, desired: JobDefinition, recorded: JobDefinition, facts: JobFacts, standing: bool
-) -> list[Step]:
-    if desired.stopped and (facts.state == "running" or not recorded.stopped):
+def _state_steps(case: JobCase, recorded: JobDefinition, standing: bool) -> list[Step]:
+    if case.desired.stopped and (case.facts.state == "running" or not recorded.stopped):
         why = "it was started by hand and stopped = true" if recorded.stopped else "stopped = true"
         if standing:
             return [Step(text="stays down", effect=Effect.METADATA, why=why)]
-        kept = broker_positions.kept_text(desired, facts)
+        kept = broker_positions.kept_text(case.desired, case.facts)
         return [
             Step(
                 text=_STOPS,
@@ -815,10 +827,10 @@ def _state_steps(
                 why=f"{why}; {kept}" if kept else why,
             )
         ]
-    if recorded.stopped and not desired.stopped:
-        why = "; ".join(["stopped = false", *broker_positions.start_notes(desired, facts)])
+    if recorded.stopped and not case.desired.stopped:
+        why = "; ".join(["stopped = false", *broker_positions.start_notes(case.desired, case.facts)])
         return [Step(text="starts where its checkpoint stands", effect=Effect.STARTS, why=why)]
-    return _disturbance_steps(request, desired, standing)
+    return _disturbance_steps(case, standing)
 
 
 def _as_one_stop(steps: list[Step], others: list[Step], facts: JobFacts) -> list[Step]:
@@ -847,8 +859,8 @@ def _as_one_stop(steps: list[Step], others: list[Step], facts: JobFacts) -> list
     ]
 
 
-def _disturbance_steps(request: PlanRequest, desired: JobDefinition, standing: bool) -> list[Step]:
-    if desired.is_finite or desired.stopped:
+def _disturbance_steps(case: JobCase, standing: bool) -> list[Step]:
+    if case.desired.is_finite or case.desired.stopped:
         return []
     beside, after = (_AFTER, _AFTER) if standing else (_BESIDE, "restarts after the change")
     return [
@@ -857,7 +869,7 @@ def _disturbance_steps(request: PlanRequest, desired: JobDefinition, standing: b
             effect=Effect.RESTART,
             why=item.reason,
         )
-        for item in request.disturbances
+        for item in case.request.disturbances
         # That its checkpoint moves is a change of its own definition
         if item.reaction is not Reaction.RUNS_ON and item.relation is not Relation.KEEPS_STATE_IN
     ]
@@ -881,14 +893,12 @@ def _heal_steps(desired: JobDefinition, drift: Sequence[str], facts: JobFacts) -
     return [Step(text=text, effect=Effect.STARTS, why=why)]
 
 
-def _reasons(
-    found: Sequence[JobChange], drift: Sequence[str], request: PlanRequest, desired: JobDefinition
-) -> tuple[str, ...]:
+def _reasons(found: Sequence[JobChange], drift: Sequence[str], case: JobCase) -> tuple[str, ...]:
     words = [change.text for change in found if isinstance(change, MetadataOnly)]
     words += [
         item.reason
-        for item in request.disturbances
-        if item.reaction is Reaction.RUNS_ON and not desired.is_finite
+        for item in case.request.disturbances
+        if item.reaction is Reaction.RUNS_ON and not case.desired.is_finite
     ]
     return (*drift, *dict.fromkeys(words))
 
@@ -928,5 +938,6 @@ def _out_of_reach(request: PlanRequest, facts: JobFacts) -> list[str]:
     """
     if request.desired is None or not looked_at(request):
         return []
-    found = _unreadable(request, JobDefinition.of(request.desired), facts)
+    case = JobCase(request=request, desired=JobDefinition.of(request.desired), facts=facts)
+    found = _unreadable(case)
     return sorted(blocker.line for blocker in found if blocker.code not in _NOT_KNOWN)

@@ -13,8 +13,8 @@ from flareiac.sdk.requests import PlanRequest, ReadRequest
 from flareiac_spark import codes
 from flareiac_spark.definition.job_definition import JobDefinition, KafkaOutput
 from flareiac_spark.definition.outputs import topic_settings
+from flareiac_spark.generation.job_case import JobCase
 from flareiac_spark.job.brokers import Answers, Asked, Brokers
-from flareiac_spark.observation.job import JobFacts
 from flareiac_spark.sources.kafka_client import LARGEST_BATCH, SENT_AT_ONCE, exceeding
 from flareiac_spark.sources.reachable import BrokerPosition
 from flareiac_spark.sources.source import TopicRead
@@ -50,13 +50,13 @@ def limits_of(
     return found
 
 
-def blockers(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Iterator[Blocker]:
+def blockers(case: JobCase) -> Iterator[Blocker]:
     """Why a job would be refused at its start: its producer sends more at once than the topic takes."""
-    for name, limit in facts.topic_limits.items():
-        output = desired.outputs.get(name)
+    for name, limit in case.facts.topic_limits.items():
+        output = case.desired.outputs.get(name)
         if isinstance(output, KafkaOutput):
             for setting, given in exceeding({**output.client, **output.options}, limit):
-                yield _exceeds(request, name, output, f"{setting} = {given}", limit)
+                yield _exceeds(case.request, name, output, f"{setting} = {given}", limit)
 
 
 def _exceeds(request: PlanRequest, name: str, output: KafkaOutput, setting: str, limit: int) -> Blocker:

@@ -14,6 +14,7 @@ from flareiac.sdk.results import StageDone
 from flareiac_spark import codes
 from flareiac_spark.definition.job_definition import JobDefinition, KafkaOutput, WrittenSchema
 from flareiac_spark.definition.written_schemas import RegisteredNote
+from flareiac_spark.generation.job_case import JobCase
 from flareiac_spark.job.payload import JobPayload
 from flareiac_spark.job.registries import Registries, Wanted, key_of
 from flareiac_spark.observation.job import JobFacts
@@ -196,12 +197,10 @@ def _quoted(text: str) -> str:
     return f'"{text}"'
 
 
-def steps(
-    request: PlanRequest, desired: JobDefinition, recorded: JobDefinition | None, facts: JobFacts
-) -> Iterator[Step]:
+def steps(case: JobCase, recorded: JobDefinition | None) -> Iterator[Step]:
     """What apply registers."""
-    for name, verdict in _verdicts(request, facts).items():
-        if isinstance(verdict, Accepted) and _is_new(name, desired, recorded):
+    for name, verdict in _verdicts(case.request, case.facts).items():
+        if isinstance(verdict, Accepted) and _is_new(name, case.desired, recorded):
             what = f"registers the schema of output {name} as"
             if verdict.newest is None:
                 text, why = f"{what} the first version of the subject {verdict.subject}", "it does not exist"
@@ -216,12 +215,10 @@ def steps(
             yield Step(text=text, effect=Effect.METADATA, why=why)
 
 
-def reasons(
-    request: PlanRequest, desired: JobDefinition, recorded: JobDefinition | None, facts: JobFacts
-) -> Iterator[str]:
+def reasons(case: JobCase, recorded: JobDefinition | None) -> Iterator[str]:
     """Which registered schemas are written, where that is news."""
-    for name, verdict in _verdicts(request, facts).items():
-        if isinstance(verdict, Registered) and _is_new(name, desired, recorded):
+    for name, verdict in _verdicts(case.request, case.facts).items():
+        if isinstance(verdict, Registered) and _is_new(name, case.desired, recorded):
             yield (
                 f"output {name} writes version {verdict.version} of the subject {verdict.subject} "
                 f"(id {verdict.id})"
@@ -232,13 +229,11 @@ def _is_new(name: str, desired: JobDefinition, recorded: JobDefinition | None) -
     return recorded is None or recorded.avro.get(name) != desired.avro.get(name)
 
 
-def drift(
-    request: PlanRequest, recorded: JobDefinition, desired: JobDefinition, facts: JobFacts
-) -> list[str]:
+def drift(case: JobCase, recorded: JobDefinition) -> list[str]:
     """What the registry changed of outputs that are declared as they are recorded."""
     found = []
-    for name, verdict in _verdicts(request, facts).items():
-        before = _written_before(name, desired.avro_outputs[name], recorded)
+    for name, verdict in _verdicts(case.request, case.facts).items():
+        before = _written_before(name, case.desired.avro_outputs[name], recorded)
         text = _drift(name, verdict, before) if before is not None else ""
         if text:
             found.append(text)
@@ -267,12 +262,12 @@ def unknown(request: PlanRequest, facts: JobFacts) -> Iterator[str]:
             yield f"output {name}: {verdict.why}"
 
 
-def warnings(request: PlanRequest, desired: JobDefinition, facts: JobFacts) -> Iterator[Diagnostic]:
+def warnings(case: JobCase) -> Iterator[Diagnostic]:
     """The same as warnings, with what it means."""
-    for name, verdict in _verdicts(request, facts).items():
+    for name, verdict in _verdicts(case.request, case.facts).items():
         if isinstance(verdict, SubjectUnknown):
-            text = f"Output {name}: {verdict.why}. {_meaning(name, desired)}"
-            yield warning(codes.WRITTEN_SCHEMA_UNKNOWN, text, address=request.address)
+            text = f"Output {name}: {verdict.why}. {_meaning(name, case.desired)}"
+            yield warning(codes.WRITTEN_SCHEMA_UNKNOWN, text, address=case.request.address)
 
 
 def _meaning(name: str, desired: JobDefinition) -> str:

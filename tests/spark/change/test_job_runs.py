@@ -23,6 +23,7 @@ from flareiac_spark.change.running_definition import running_definition
 from flareiac_spark.control import JobSpec, StoredProof, job_spec_to_json
 from flareiac_spark.definition.build import query_digest, spec_of
 from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.generation.job_case import JobCase
 from flareiac_spark.job.payload import JobPayload
 from flareiac_spark.observation.job import JobFacts
 from tests.spark.change.test_job_recorded import AGGREGATES, ASIDE, EDITS, JOB, RESTART, SAME, planned
@@ -93,7 +94,7 @@ def test_what_runs_is_what_is_compared(stateful: bool, tmp_path: Path) -> None:
         recorded, runs, desired = (chance.choice(projects) for _ in range(3))
         request = asked(desired, recorded, runs, stateful=stateful)
         facts, new = facts_of(request), with_kept_reading(desired.job(), recorded.job())
-        as_asked = running_definition(request, recorded.job(), new, facts)
+        as_asked = running_definition(JobCase(request=request, desired=new, facts=facts), recorded.job())
         assert query_digest(_spec(as_asked, desired)) == facts.query
         assert _read(as_asked, desired) == _read(runs.job(), runs)
         found = planned(request)
@@ -184,7 +185,8 @@ def test_a_proof_frees_what_goes_on_from_a_text_that_was_not_recorded(verdict: s
     was, runs = (loaded((LAKE + JOB).replace(*edit), tmp_path) for edit in (("", ""), RESTART[1]))
     new = loaded((LAKE + JOB).replace(*RESTART[1]).replace(*SAME[2]), tmp_path)
     request = asked(new, was, runs, stateful=True)
-    as_asked = running_definition(request, was.job(), new.job(), facts_of(request))
+    case = JobCase(request=request, desired=new.job(), facts=facts_of(request))
+    as_asked = running_definition(case, was.job())
     pair = pair_digest(as_asked, new.job())
     blocked = planned(request)
     assert [item.code for item in blocked.blockers] == ["FIK093"]
