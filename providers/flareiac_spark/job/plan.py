@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Final
 
 from flareiac.kernel.data import Attributes, Data, canonical, digest
@@ -53,6 +54,7 @@ from flareiac_spark.change.proofs import (
     IS_EQUAL,
     KEEPS_STATE,
     NO_PROOF,
+    Needed,
     is_accepted_unproven,
     is_provable,
     is_proven_to_go_on,
@@ -106,7 +108,7 @@ class JobPlanner:
         case = JobCase(request=request, desired=desired, facts=facts)
         if recorded is None or isinstance(request.observed, Missing) or request.replace:
             return _staged(case, _created(case))
-        return _staged(case, _updated(case, recorded))
+        return _staged(case, _ChangedJob(case, recorded).proposal())
 
     def fingerprint(self, request: PlanRequest) -> Data:
         """Who runs there, on which checkpoint. Never offsets or batches: they move all the time."""
@@ -550,109 +552,192 @@ def _before(case: JobCase) -> Iterator[str]:
         yield f"{left.address} ran on this checkpoint before with the same definition"
 
 
-def _updated(case: JobCase, recorded: JobDefinition) -> Proposal:
-    facts = _facts(case.request)
-    moved, runs = _moved(case), running_definition(case, recorded)
-    found = [
-        *([moved] if moved is not None else []),
-        *_found_of_both(changes(recorded, case.desired, facts), recorded, runs, case.desired, facts),
-    ]
-    fresh = is_fresh(recorded, case.desired)
-    # The text that runs is the one that goes on in the new one, whatever was recorded
-    before = recorded if same_texts(runs, case.desired) else runs
-    needed = NO_PROOF if fresh else needed_proof(case.request.address, before, case.desired, facts, found)
-    if needed == KEEPS_STATE and is_accepted_unproven(case.request.address, before, case.desired):
-        found, needed = [*found, unproven_change(before, case.desired)], NO_PROOF
-    if needed == NO_PROOF and not fresh and runs is not recorded and not blocks(found):
-        needed = start_needs(before, facts) if not same_texts(before, case.desired) else NO_PROOF
-    pair = "" if fresh or same_texts(before, case.desired) else pair_digest(before, case.desired)
-    healable = running(case.request, recorded, facts)
-    starts = _starts_again(case.request, recorded, found, healable)
-    blockers = _blockers(case, recorded, found, starts=starts)
-    certain = (starts and _runs(facts)) or (fresh and case.desired.starts_by_itself)
-    stays_down = _stopped_for_nothing(facts) if certain and not blockers else []
-    blockers += stays_down
-    blockers += _moved_and_raised(case, recorded)
-    blockers += written_schemas.blockers(case.request, facts)
-    accepted = blocking.is_accepted(
-        case.request.address,
-        [change for change in found if isinstance(change, ResultsChange)],
-        case.desired,
-        recorded,
-    )
-    standing = (recorded.stopped and facts.state != "running") or stands(case.request, facts)
-    steps = _steps(found, case.desired, fresh=fresh, accepted=accepted, stands=standing)
-    steps += written_schemas.steps(case, recorded)
-    steps += (
-        _quarantines(case.desired, recorded) if any(step.effect is Effect.RESTART for step in steps) else ()
-    )
-    if not fresh and any(step.effect is Effect.RESTART for step in steps):
-        steps += _in_flight(facts)
-    steps += generation_plan.steps(case) if fresh else []
-    steps = _as_one_stop(steps, _state_steps(case, recorded, standing), facts)
-    if not any(step.effect in (Effect.RESTART, Effect.STARTS) for step in steps):
-        steps += _heal_steps(case.desired, healable, facts)
-    unrecorded = any(item.code == codes.UNRECORDED_DEFINITION_RAN.id for item in blockers)
-    provable = bool(pair) and is_provable(
-        found, before, case.desired, facts, len(blockers), unrecorded=unrecorded and before is not recorded
-    )
-    undone = rolled_back(case.request, recorded, facts)
-    drift = (
-        *healable,
-        *foreign(case.request, recorded),
-        *undone,
-        *pinned_otherwise(case, recorded),
-        *written_schemas.drift(case, recorded),
-    )
-    stays = runs is recorded and all(
-        isinstance(change, MetadataOnly | Live | TakenAsSame | NoEffect) for change in found
-    )
-    rewords = any(isinstance(change, TakenAsSame) for change in found)
-    runs_on = reworded_definition if rewords else recorded_definition
-    planned = (runs_on(recorded, case.desired) if stays else case.desired).attributes
-    analyse = (
-        rewords
-        or provable
-        or any(isinstance(change, Restart | ResultsChange | NewGeneration) for change in found)
-    )
-    return Proposal(
-        action=_action(case.request, steps, planned, blockers),
-        planned=planned,
-        keeps=QUERY if stays else KEPT,
-        at_rest=at_rest(case.request, recorded, facts),
-        changes=_changed(case.request, planned, found, fresh=fresh, accepted=accepted),
-        steps=tuple(steps),
-        reasons=(
-            *dict.fromkeys((*_reasons(found, drift, case), *down(case.request, recorded, facts))),
-            *_left_null(case, recorded),
-            *_at_least_once(case.desired, recorded),
-            *written_schemas.reasons(case, recorded),
-            *schemas.later_versions(facts),
-        ),
-        blockers=tuple(blockers),
-        drift=drift,
-        diagnostics=(
-            *health.warnings(case.request, besides=reach_complaints(facts.reach)),
-            *(() if stays_down else _absent_folders(case.request, facts)),
-            *file_folders.warnings(case),
-            *_undone(case.request, undone),
-            *_of_brokers(case, blockers),
-            *(broker_positions.short_retention(case) if _stops(steps) else ()),
-        ),
-        unknown=() if blockers else _unknown(case),
-        unproven="SQL" if analyse else "",
-        provable=provable,
-        payload=JobPayload(
-            analyse=analyse,
-            live=stays and all(step.effect in _WHILE_IT_RUNS for step in steps),
-            text_only=needed == IS_EQUAL and stays and all(step.effect in _OF_THE_TEXT for step in steps),
-            nonce=facts.nonce + (facts.phase == "failed" or _disturbed(case.request) or facts.runs_another),
-            proof=needed,
-            pair=pair,
-            before=before.attributes if pair and before is not recorded else None,
-            start_needs=start_needs(recorded, facts) if needed == IS_EQUAL else NO_PROOF,
-        ).data,
-    )
+class _ChangedJob:
+    """The plan of a job that is recorded and among what should run. Each part is made once, from the parts
+    above it.
+    """
+
+    def __init__(self, case: JobCase, recorded: JobDefinition) -> None:
+        self._case, self._recorded = case, recorded
+        self._request, self._desired, self._facts = case.request, case.desired, case.facts
+        self._fresh = is_fresh(recorded, case.desired)
+        self._runs = running_definition(case, recorded)
+        # The text that runs is the one that goes on in the new one, whatever was recorded.
+        self._before = recorded if same_texts(self._runs, case.desired) else self._runs
+        self._other_text = not same_texts(self._before, case.desired)
+        self._changes, self._proof = self._judged()
+        self._healable = running(case.request, recorded, case.facts)
+        self._undone = rolled_back(case.request, recorded, case.facts)
+        self._absent = self._stopped_for_nothing()
+        self._blockers = self._all_blockers()
+        self._steps = self._all_steps()
+        self._stays = self._runs is recorded and not self._has(Restart, ResultsChange, NewGeneration)
+        self._rewords = self._has(TakenAsSame)
+
+    def _has(self, *classes: type[JobChange]) -> bool:
+        return any(isinstance(change, classes) for change in self._changes)
+
+    def _judged(self) -> tuple[Sequence[JobChange], Needed]:
+        """The changes, and the proof that the start on this checkpoint needs."""
+        moved, before, address = _moved(self._case), self._before, self._request.address
+        found = [
+            *([moved] if moved is not None else []),
+            *_found_of_both(
+                changes(self._recorded, self._desired, self._facts),
+                self._recorded,
+                self._runs,
+                self._desired,
+                self._facts,
+            ),
+        ]
+        if self._fresh:
+            return found, NO_PROOF
+        needed = needed_proof(address, before, self._desired, self._facts, found)
+        if needed == KEEPS_STATE and is_accepted_unproven(address, before, self._desired):
+            found, needed = [*found, unproven_change(before, self._desired)], NO_PROOF
+        if needed == NO_PROOF and self._other_text and self._runs is not self._recorded and not blocks(found):
+            needed = start_needs(before, self._facts)
+        return found, needed
+
+    @cached_property
+    def _starts(self) -> bool:
+        return _starts_again(self._request, self._recorded, self._changes, self._healable)
+
+    @cached_property
+    def _refusals(self) -> list[Blocker]:
+        return _blockers(self._case, self._recorded, self._changes, starts=self._starts)
+
+    def _stopped_for_nothing(self) -> list[Blocker]:
+        certain = (self._starts and _runs(self._facts)) or (self._fresh and self._desired.starts_by_itself)
+        return _stopped_for_nothing(self._facts) if certain and not self._refusals else []
+
+    def _all_blockers(self) -> list[Blocker]:
+        return [
+            *self._refusals,
+            *self._absent,
+            *_moved_and_raised(self._case, self._recorded),
+            *written_schemas.blockers(self._request, self._facts),
+        ]
+
+    @cached_property
+    def _accepted(self) -> bool:
+        mixed = [change for change in self._changes if isinstance(change, ResultsChange)]
+        return blocking.is_accepted(self._request.address, mixed, self._desired, self._recorded)
+
+    def _all_steps(self) -> list[Step]:
+        """In the order of the plan. Queries of bad records and batches in flight are mentioned with a restart
+        above them. One stop is made of all that stops the job, before it is asked whether the job is to be
+        healed beside that.
+        """
+        case, recorded, facts = self._case, self._recorded, self._facts
+        standing = (recorded.stopped and facts.state != "running") or stands(case.request, facts)
+        steps = [
+            *_steps(self._changes, case.desired, fresh=self._fresh, accepted=self._accepted, stands=standing),
+            *written_schemas.steps(case, recorded),
+        ]
+        if _stops(steps):
+            steps += _quarantines(case.desired, recorded)
+        if not self._fresh and _stops(steps):
+            steps += _in_flight(facts)
+        steps += generation_plan.steps(case) if self._fresh else []
+        steps = _as_one_stop(steps, _state_steps(case, recorded, standing), facts)
+        if not any(step.effect in (Effect.RESTART, Effect.STARTS) for step in steps):
+            steps += _heal_steps(case.desired, self._healable, facts)
+        return steps
+
+    @cached_property
+    def _pair(self) -> str:
+        """The digest of the texts that a proof would compare; empty where none is of use."""
+        if self._fresh or not self._other_text:
+            return ""
+        return pair_digest(self._before, self._desired)
+
+    @cached_property
+    def _provable(self) -> bool:
+        unrecorded = any(each.code == codes.UNRECORDED_DEFINITION_RAN.id for each in self._blockers)
+        return bool(self._pair) and is_provable(
+            self._changes,
+            self._before,
+            self._desired,
+            self._facts,
+            len(self._blockers),
+            unrecorded=unrecorded and self._before is not self._recorded,
+        )
+
+    @cached_property
+    def _drift(self) -> tuple[str, ...]:
+        return (
+            *self._healable,
+            *foreign(self._request, self._recorded),
+            *self._undone,
+            *pinned_otherwise(self._case, self._recorded),
+            *written_schemas.drift(self._case, self._recorded),
+        )
+
+    @cached_property
+    def _planned(self) -> Attributes:
+        if not self._stays:
+            return self._desired.attributes
+        runs_on = reworded_definition if self._rewords else recorded_definition
+        return runs_on(self._recorded, self._desired).attributes
+
+    @cached_property
+    def _analyse(self) -> bool:
+        return self._rewords or self._provable or self._has(Restart, ResultsChange, NewGeneration)
+
+    def proposal(self) -> Proposal:
+        request, facts = self._request, self._facts
+        return Proposal(
+            action=_action(request, self._steps, self._planned, self._blockers),
+            planned=self._planned,
+            keeps=QUERY if self._stays else KEPT,
+            at_rest=at_rest(request, self._recorded, facts),
+            changes=_changed(
+                request, self._planned, self._changes, fresh=self._fresh, accepted=self._accepted
+            ),
+            steps=tuple(self._steps),
+            reasons=(
+                *dict.fromkeys(
+                    (
+                        *_reasons(self._changes, self._drift, self._case),
+                        *down(request, self._recorded, facts),
+                    )
+                ),
+                *_left_null(self._case, self._recorded),
+                *_at_least_once(self._desired, self._recorded),
+                *written_schemas.reasons(self._case, self._recorded),
+                *schemas.later_versions(facts),
+            ),
+            blockers=tuple(self._blockers),
+            drift=self._drift,
+            diagnostics=(
+                *health.warnings(request, besides=reach_complaints(facts.reach)),
+                *(() if self._absent else _absent_folders(request, facts)),
+                *file_folders.warnings(self._case),
+                *_undone(request, self._undone),
+                *_of_brokers(self._case, self._blockers),
+                *(broker_positions.short_retention(self._case) if _stops(self._steps) else ()),
+            ),
+            unknown=() if self._blockers else _unknown(self._case),
+            unproven="SQL" if self._analyse else "",
+            provable=self._provable,
+            payload=self._payload.data,
+        )
+
+    @property
+    def _payload(self) -> JobPayload:
+        facts, text_only = self._facts, self._proof == IS_EQUAL and self._stays
+        again = facts.phase == "failed" or _disturbed(self._request) or facts.runs_another
+        return JobPayload(
+            analyse=self._analyse,
+            live=self._stays and all(step.effect in _WHILE_IT_RUNS for step in self._steps),
+            text_only=text_only and all(step.effect in _OF_THE_TEXT for step in self._steps),
+            nonce=facts.nonce + again,
+            proof=self._proof,
+            pair=self._pair,
+            before=self._before.attributes if self._pair and self._before is not self._recorded else None,
+            start_needs=start_needs(self._recorded, facts) if self._proof == IS_EQUAL else NO_PROOF,
+        )
 
 
 def _found_of_both(
