@@ -1,4 +1,4 @@
-"""What a driver is asked to do with one resource: a closed record for each action, with what it takes."""
+"""The actions of a driver on one resource: a closed record for each, with its arguments."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -34,7 +34,7 @@ class Adopt:
 
     @property
     def recorded(self) -> None:
-        """What is adopted is not recorded yet."""
+        """Always None: an adopted resource is not recorded yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +86,7 @@ class Revive:
 
 
 class RunCommand(StrEnum):
-    """What a person can ask of something that runs, beside changing it."""
+    """The commands that a person can give to a running resource, beside changing it."""
 
     STOP = "stop"
     START = "start"
@@ -103,7 +103,7 @@ class Control:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomAction:
-    """What a provider's own command does with what is recorded."""
+    """An action that a provider's own command defines, on a recorded resource."""
 
     name: str
     recorded: Recorded

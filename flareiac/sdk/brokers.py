@@ -1,5 +1,5 @@
-"""What a provider may ask of a message broker that another provider connects to: which topics there are, and
-which records of them can still be read. Records, and the plug-ins that answer.
+"""Questions of a provider to a message broker that another provider connects to: which topics exist, and
+which of their records can still be read. Records, and the plug-ins that answer.
 
 A provider declares a reader for each type of connection as an entry point of the group ``flareiac.brokers``:
 ``TYPE = "module:READER"``. A planner of another provider's resources gets what was read as facts; a broker
@@ -58,7 +58,7 @@ class TopicOffsets:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerView:
-    """What a cluster answered. ``missing``: names that were asked for and are no topics."""
+    """The answer of a cluster. ``missing``: requested names that are not topics."""
 
     cluster_id: str | None
     topics: Mapping[str, TopicOffsets]

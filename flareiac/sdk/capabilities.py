@@ -1,4 +1,4 @@
-"""What drivers, sessions and providers may be able to do beyond their required interfaces. The core asks with
+"""Optional abilities of drivers, sessions and providers beyond their required interfaces. The core asks with
 ``isinstance``.
 """
 
@@ -110,7 +110,7 @@ class Foreseeing(Protocol):
     """
 
     def foresee(self, request: ApplyRequest[Settleable]) -> Outcome | None:
-        """What ``settle`` will answer."""
+        """Returns what ``settle`` will answer."""
         ...
 
 
@@ -141,8 +141,8 @@ class Renaming(Protocol):
     """A driver whose resources may run while they get another address."""
 
     def rename(self, recorded: Recorded, old: str, new: str) -> Attributes:
-        """What runs goes on; returns the identity under the new address. Safe to ask again, also after the
-        state was not written. Raises ``Failure``.
+        """Renames without stopping what runs; returns the identity under the new address. Safe to repeat,
+        also if the state was not written after the first call. Raises ``Failure``.
         """
         ...
 
@@ -152,13 +152,13 @@ class Detachable(Protocol):
     """A driver whose resources are known by name to what runs them."""
 
     def at_work(self, address: str, recorded: Recorded) -> str | None:
-        """What works under the address now, or would again, as part of a sentence; None where nothing does.
-        Raises ``Failure``.
+        """Returns what runs under the address now, or would run again, as part of a sentence; None if nothing
+        does. Raises ``Failure``.
         """
         ...
 
     def detach(self, address: str, recorded: Recorded) -> None:
-        """What runs it forgets it; nothing else changes. Raises ``Failure``."""
+        """Makes the system that runs the resource forget it; nothing else changes. Raises ``Failure``."""
         ...
 
 

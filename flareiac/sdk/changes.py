@@ -1,4 +1,4 @@
-"""How a planner tells what would happen: attribute changes with their origin, effects, actions, proposals."""
+"""The answer of a planner: attribute changes with their origin, effects, actions, proposals."""
 
 import re
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ _SENTENCE_END: Final = re.compile(r"(?<=\.)\s")
 
 
 class Origin(StrEnum):
-    """Where a difference comes from (design: desired, recorded and observed are compared pairwise)."""
+    """The origin of a difference (design: desired, recorded and observed are compared pairwise)."""
 
     CONFIG = "config"
     DRIFT = "drift"
@@ -44,7 +44,7 @@ class AttributeChange:
 
 
 class Action(StrEnum):
-    """What apply would do with one resource."""
+    """The action of apply on one resource."""
 
     NO_OP = "no-op"
     CREATE = "create"
@@ -58,7 +58,7 @@ class Action(StrEnum):
 
 
 class Effect(StrEnum):
-    """What a step does to what is there; the label beside it in the plan."""
+    """The effect of a step on existing resources; the label beside it in the plan."""
 
     METADATA = "metadata only"
     RENAMES = "renames for all readers"
@@ -116,7 +116,9 @@ class Stage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blocker:
-    """Why a resource cannot be applied as written: what, why, and the lines to paste for each way out."""
+    """A reason why a resource cannot be applied as written: what, why, and the lines to paste for each way
+    out.
+    """
 
     code: str
     summary: str
@@ -139,7 +141,7 @@ def blocker(code: Code, why: str, ways_out: Iterable[str] = ()) -> Blocker:
 
 
 class Relation(StrEnum):
-    """What a holder does with a subject."""
+    """The relation of a holder to a subject."""
 
     WRITES = "writes"
     STREAMS_FROM = "streams from"
@@ -153,7 +155,7 @@ class Relation(StrEnum):
 
 
 class Sharing(StrEnum):
-    """What a writer does to the rows that other writers of the same subject have written."""
+    """The effect of a writer on the rows that other writers of the same subject have written."""
 
     ADDS = "adds rows"
     CHANGES = "changes rows"
@@ -203,7 +205,7 @@ class Usage:
 
 
 class Reaction(StrEnum):
-    """What a change of a subject asks of the running holders of a usage."""
+    """The reaction that a change of a subject requires of the running holders of a usage."""
 
     RUNS_ON = "runs on"
     RESTARTS = "restarts"

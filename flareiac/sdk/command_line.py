@@ -1,4 +1,4 @@
-"""What the core offers to a command of a provider: where its output goes, what is recorded, and operations
+"""The services of the core for a command of a provider: its output, the recorded resources, and operations
 with lock and journal. Protocols that the core implements; ``flareiac.sdk.commands`` says how a command is
 declared.
 """
@@ -34,7 +34,7 @@ class RecordedResource:
 
 
 class RecordedProject(Protocol):
-    """What the state holds. Every method that asks a system raises ``Failure``."""
+    """The content of the state. Every method that asks a system raises ``Failure``."""
 
     def resources(self) -> Sequence[RecordedResource]:
         """All of them, by address."""
@@ -49,19 +49,21 @@ class RecordedProject(Protocol):
         ...
 
     def dependents(self, address: str) -> Sequence[RecordedResource]:
-        """Those that refer to this address, by address."""
+        """Returns the resources that refer to this address, by address."""
         ...
 
     def users(self, address: str) -> Sequence[tuple[RecordedResource, Relation]]:
-        """Who writes this address or streams from it, by address; who does both writes."""
+        """Returns the resources that write this address or stream from it, by address; one that does both is
+        listed as a writer.
+        """
         ...
 
     def running(self, resource: RecordedResource) -> RunStatus | None:
-        """What a resource is doing; None for one that does not run."""
+        """Returns the status of a resource; None for one that does not run."""
         ...
 
     def earlier_states(self, address: str) -> Sequence[EarlierState]:
-        """What others noted of it before they emptied it."""
+        """Returns the states that other resources noted of this address before they emptied it."""
         ...
 
 
@@ -81,7 +83,7 @@ class StateChange(RecordedProject, Protocol):
     """The state under its lock, with no interrupted apply in its journal."""
 
     def request(self, resource: RecordedResource, action: str, payload: Data) -> ApplyRequest[CustomAction]:
-        """What to ask of a driver. The driver's ``settle`` gets the same request if the command dies."""
+        """Builds a request to a driver. The driver's ``settle`` gets the same one if the command dies."""
         ...
 
     def carry_out(

@@ -1,4 +1,4 @@
-"""How a provider adds commands to the command line: a declaration that costs nothing to read, and functions
+"""Commands that a provider adds to the command line: a declaration that costs nothing to read, and functions
 that are imported when their command runs.
 
 1. The package that the provider's entry point names has a module ``commands``. It imports this module alone,

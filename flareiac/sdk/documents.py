@@ -1,5 +1,5 @@
-"""What a provider adds to the documentation beside its blocks and functions: topics that ``flareiac explain``
-prints. Plain records.
+"""Additions of a provider to the documentation beside its blocks and functions: topics that ``flareiac
+explain`` prints. Plain records.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What a provider finds in the world and says as blocks of HCL, so that ``import`` can write them down."""
+"""Existing objects that a provider describes as blocks of HCL, so that ``import`` can write them down."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
@@ -77,11 +77,11 @@ class Importing(Protocol):
     """A session that can look for things that could be adopted."""
 
     def names(self, pattern: str) -> bool:
-        """Whether a pattern has the form of this provider's import ids."""
+        """Returns True if a pattern has the form of this provider's import ids."""
         ...
 
     def importable(self, request: ImportRequest) -> Sequence[Importable | LeftOut]:
-        """What the pattern names, by id. Nothing but reading. Raises ``Failure`` where the place cannot be
-        read or is not known.
+        """Returns the objects that the pattern names, by id. Only reads. Raises ``Failure`` where the
+        location cannot be read or is not known.
         """
         ...

@@ -1,4 +1,4 @@
-"""What a provider may know of a table that another provider keeps: who wrote it, how much of what was
+"""Facts for a provider about a table that another provider manages: who wrote it, how much of what was
 appended to it can still be read, and what it held before it was emptied. Pure.
 
 A stream of a table reads what its live snapshots added, one by one. Rows of snapshots that expired, or that a
@@ -17,8 +17,8 @@ APPEND = "append"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryCommits:
-    """What a streaming query has committed: its newest batch, by output where its snapshots say so, and when
-    the newest snapshot was made (ms since 1970, UTC).
+    """The commits of a streaming query: its newest batch, by output where its snapshots say so, and when the
+    newest snapshot was made (ms since 1970, UTC).
     """
 
     epoch: int | None = None
@@ -55,7 +55,7 @@ class ForeignCommits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableWriters:
-    """Who wrote a table recently. Times are ms since 1970, UTC.
+    """The recent writers of a table. Times are ms since 1970, UTC.
 
     ``since`` is the time of the newest snapshot when the table was last recorded, ``at`` of the newest one
     now: what is later than ``since`` is news. ``complete``: no older snapshot was left out. ``runs`` are
@@ -72,7 +72,7 @@ class TableWriters:
     undone: Mapping[str, UndoneBatches] = field(default_factory=dict)
 
     def is_news(self, at: int) -> bool:
-        """Whether a commit at this time is later than what was recorded."""
+        """Returns True if a commit at this time (ms since 1970, UTC) is later than what was recorded."""
         return at > (self.since or 0)
 
 
@@ -137,15 +137,15 @@ class TableHistory:
         return self.snapshots[-1] if self.snapshots else None
 
     def has(self, snapshot: int) -> bool:
-        """Whether a stream can go on after this snapshot: it is there, and the current one descends from
-        it.
+        """Returns True if a stream can continue after this snapshot: it exists, and the current one descends
+        from it.
         """
         return any(item.id == snapshot for item in self.snapshots)
 
     @property
     def unstreamable(self) -> Unstreamable | None:
-        """What a stream from the start misses; None where every row of the table is among those that live
-        snapshots added.
+        """The rows that a stream from the start misses; None where every row of the table is among those that
+        live snapshots added.
         """
         oldest, newest = self.oldest, self.newest
         if oldest is None or newest is None:
@@ -158,14 +158,16 @@ class TableHistory:
         return Unstreamable(rows=missing, of=newest.total) if missing > 0 else None
 
     def unstreamable_since(self, at_ms: int) -> Unstreamable | None:
-        """What a stream misses that begins with what was committed at this time (ms since 1970, UTC)."""
+        """Returns the rows that a stream misses which begins with what was committed at this time (ms since
+        1970, UTC); None where it misses none.
+        """
         oldest = self.oldest
         return self.unstreamable if oldest is None or at_ms < oldest.at_ms else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlierState:
-    """What a resource noted of ``subject`` (an address) before it emptied it.
+    """The state of ``subject`` (an address) that a resource noted before it emptied it.
 
     ``snapshot_id``: None where it was empty already. ``branch``: None for the main one. ``noted_by`` says who
     and for what, in words.

@@ -10,7 +10,7 @@ Owner = TypeVar("Owner")
 
 
 def is_within(place: str, other: str) -> bool:
-    """Whether a place is the other one, or inside it."""
+    """Returns True if ``place`` is the other one, or inside it."""
     return _folder(place).startswith(_folder(other))
 
 
@@ -24,7 +24,7 @@ def outermost(places: Iterable[str]) -> tuple[str, ...]:
 
 
 class LocationIndex(Generic[Owner]):
-    """Who has files where; one answer does not look at all of them."""
+    """An index of the owners of files by location; a look-up does not visit all of them."""
 
     def __init__(self, places: Iterable[tuple[str, Owner]]) -> None:
         self._places = sorted(

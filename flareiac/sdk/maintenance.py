@@ -135,8 +135,8 @@ class TasksRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """What a result is worth beside its forecast: in words, and as complaints where it is wrong (an error:
-    the run counts as failed).
+    """A verdict on a result, compared with its forecast: in words, and as complaints where it is wrong (an
+    error: the run counts as failed).
     """
 
     messages: tuple[str, ...] = ()
@@ -147,7 +147,7 @@ class Maintainer(Protocol):
     """Pure knowledge of what one resource type needs."""
 
     def wants(self, attributes: Attributes) -> bool:
-        """Whether any maintenance is declared."""
+        """Returns True if any maintenance is declared."""
         ...
 
     def tasks(self, request: TasksRequest) -> tuple[MaintenanceTask, ...]:
@@ -186,14 +186,14 @@ class Performing(Protocol):
         ...
 
     def disturbed(self, address: str, performer: Resolved, references: References) -> Sequence[Diagnostic]:
-        """What work on a resource with these references does to others, as warnings of a plan. Raises
-        ``Failure``.
+        """Returns the effects on others of work on a resource with these references, as warnings of a plan.
+        Raises ``Failure``.
         """
         ...
 
     def outcome(self, request: PerformRequest) -> Performed | None:
-        """What came of a request whose asker died; None when that is not known. Begins nothing, but waits for
-        the process that works on it.
+        """Returns the outcome of a request whose asker died; None when that is not known. Begins nothing, but
+        waits for the process that works on it.
 
         Raises ``Failure`` when it was cancelled.
         """

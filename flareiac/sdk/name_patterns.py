@@ -25,18 +25,18 @@ _TOO_LARGE: Final = (RecursionError, OverflowError)
 
 
 def matches(pattern: str, name: str) -> bool | None:
-    """Whether a pattern matches a whole name; None where only Java can tell."""
+    """Returns True if a pattern matches a whole name; None where only Java can decide."""
     compiled = _compiled(pattern)
     return None if compiled is None else compiled.fullmatch(name) is not None
 
 
 def is_common(pattern: str) -> bool:
-    """Whether Python reads a pattern as Java does."""
+    """Returns True if Python reads a pattern as Java does."""
     return _compiled(pattern) is not None
 
 
 def fault(pattern: str) -> str | None:
-    """What makes a text no pattern, in Java either; None where that is not certain."""
+    """Returns why a text is not a pattern, in Java either; None where that is not certain."""
     try:
         re.compile(pattern)
     except re.error as trouble:

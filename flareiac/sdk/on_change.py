@@ -1,4 +1,6 @@
-"""What a change of an attribute does to what is there, as the reference says it and a plan carries it out."""
+"""The effect of a change of an attribute on existing resources, as the reference says it and a plan carries
+it out.
+"""
 
 from enum import StrEnum
 

@@ -8,7 +8,7 @@ from flareiac.kernel.diagnostics import Failure, error
 
 
 def plug_in(group: str, name: str) -> Any | None:
-    """What a package offers under a name of a group, loaded; None where no installed package does. Raises
+    """Loads what a package offers under a name of a group; None where no installed package does. Raises
     ``Failure`` where two offer different things.
     """
     found = {entry.value: entry for entry in entry_points(group=group, name=name)}

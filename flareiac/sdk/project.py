@@ -1,4 +1,4 @@
-"""Where a command runs."""
+"""The project that a command runs in."""
 
 from collections.abc import Callable
 from dataclasses import field
@@ -9,8 +9,8 @@ from flareiac.kernel.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Project:
-    """Where a command runs. Paths in attributes are relative to ``root``; ``workspace`` is part of default
-    locations.
+    """The project that a command runs in. Paths in attributes are relative to ``root``; ``workspace`` is part
+    of default locations.
 
     ``resolve`` follows the links in a place (see ``sdk.locations``); without a disk to look at, a place is
     what it is called.

@@ -49,7 +49,9 @@ class Session(Protocol):
 
 
 class Provider(Protocol):
-    """What an entry point of the group ``flareiac.providers`` returns when called without arguments."""
+    """A provider: an entry point of the group ``flareiac.providers`` returns it when called without
+    arguments.
+    """
 
     name: str
 

@@ -1,4 +1,4 @@
-"""Where is a place really? Reads links; a place in the form that ``sdk.locations`` compares."""
+"""Resolves the links in a location, to the form that ``sdk.locations`` compares."""
 
 import os.path
 

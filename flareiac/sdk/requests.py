@@ -1,4 +1,4 @@
-"""What planners and drivers are asked."""
+"""Requests to planners and drivers."""
 
 import threading
 from collections.abc import Callable, Mapping

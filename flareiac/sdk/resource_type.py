@@ -38,13 +38,13 @@ class Planner(Protocol):
     """Pure knowledge of one managed resource type."""
 
     def plan(self, request: PlanRequest) -> Proposal:
-        """What apply would do. User-caused trouble is a blocker or a diagnostic in the proposal."""
+        """Returns what apply would do. Errors of the user are blockers or diagnostics in the proposal."""
         ...
 
     def fingerprint(self, request: PlanRequest) -> Data:
-        """What the answer to a request assumes of the world, and nothing else; never asks about usages or
-        others that leave. Apply compares it with that of a fresh observation: a plan whose fingerprint has
-        changed is stale.
+        """Returns what the answer to a request assumes of the world, and nothing else; never asks about
+        usages or other resources that are removed. Apply compares it with that of a fresh observation: a plan
+        whose fingerprint has changed is stale.
         """
         ...
 
@@ -60,7 +60,7 @@ class Decoded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remains:
-    """What is left of a dropped resource, in words.
+    """The remains of a dropped resource, in words.
 
     ``trace`` is where to find it, as in "its last metadata file is X"; ``fate`` what becomes of it when the
     state gives it up, as a sentence.

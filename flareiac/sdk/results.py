@@ -1,6 +1,4 @@
-"""What drivers answer: what they observed, and what came of a change. Beside it what the state holds of a
-resource.
-"""
+"""Answers of drivers: observations and outcomes of changes. Also the state's record of a resource."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
@@ -15,8 +13,8 @@ from flareiac.sdk.lakehouse import TableHistory
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """What the state holds of one resource: canonical desired attributes of the last apply, and what the
-    world answered then.
+    """The state's record of one resource: canonical desired attributes of the last apply, and what the world
+    answered then.
 
     ``identity`` is what the driver returned (table uuid, metadata location, query ids, ...); ``private`` is
     the provider's own. ``user``: address and attributes of what used it last, where that has left the state
@@ -31,7 +29,7 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Members:
-    """What expressions must know of an attribute that holds values by names which others chose.
+    """The members of an attribute that holds values by names which others chose, as expressions need them.
 
     ``types``: the type of each value in cty's JSON form, where plain data do not tell it (a set and a list
     are both lists). ``lacks(name)``: code and sentence for a name that is referred to and not among them.

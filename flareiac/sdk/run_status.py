@@ -1,4 +1,4 @@
-"""What a resource that runs is doing, as ``status`` and ``logs`` print it. Records; None where nothing is
+"""The status of a running resource, as ``status`` and ``logs`` print it. Records; None where nothing is
 known.
 """
 
@@ -16,7 +16,7 @@ class LogText(Protocol):
     def pause(self) -> float: ...
 
     def read(self) -> str:
-        """What was added since the last read, at first all of it. Raises ``Failure`` and ``OSError``."""
+        """Returns the text added since the last read, at first all. Raises ``Failure`` and ``OSError``."""
         ...
 
 

@@ -51,7 +51,7 @@ class S3Unreachable(OSError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BucketPlace:
-    """Where in S3. ``page`` lists the permissions that are needed there. ``encryption`` are the headers of
+    """A place in S3. ``page`` lists the permissions that are needed there. ``encryption`` are the headers of
     server-side encryption that each write carries; ``patience`` is in seconds, for a connection and for an
     answer.
     """
@@ -69,7 +69,7 @@ class BucketPlace:
 
     @property
     def base(self) -> str:
-        """What every key begins with."""
+        """The prefix of every key."""
         return f"{self.prefix.strip('/')}/" if self.prefix.strip("/") else ""
 
     def __str__(self) -> str:
@@ -172,7 +172,7 @@ class Bucket:
         return None
 
     def head(self, key: str) -> S3Entry | None:
-        """What a listing would say of one object; None where there is none."""
+        """Returns what a listing would say of one object; None if it does not exist."""
         with self._named(self._request("s3:GetObject", key)), _missing_is_none():
             found = self._client.head_object(Bucket=self.place.bucket, Key=key)
             return _entry(key, found["ContentLength"], found)
@@ -234,7 +234,9 @@ def _entry(key: str, size: int, said: Any) -> S3Entry:
 
 
 def moment_of(answer: Mapping[str, Any]) -> float:
-    """What time it is there."""
+    """Returns the server's time when it answered, in seconds since 1970 (UTC). Raises ``S3Unreachable`` for
+    an answer without a Date header.
+    """
     date = answer["ResponseMetadata"]["HTTPHeaders"].get("date")
     if date is None:
         raise S3Unreachable("the server's answers carry no Date header, by which leases are measured")

@@ -1,4 +1,4 @@
-"""What a failed request to S3 means for a user. Pure: it sees names of errors, no client."""
+"""Explains a failed request to S3 to a user. Pure: it sees names of errors, no client."""
 
 from typing import Final
 
@@ -31,7 +31,7 @@ TRY_AGAIN: Final = frozenset({"ConditionalRequestConflict", "409"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class S3Request:
-    """What was tried: the permission that it needs, on what, and the page that lists all permissions."""
+    """A request: the permission that it needs, on what, and the page that lists all permissions."""
 
     action: str
     resource: str

@@ -1,4 +1,4 @@
-"""Which settings are secrets, and may therefore only be named by reference? One rule for every map of
+"""Decides which settings are secrets, and may therefore only be named by reference: one rule for every map of
 settings. Pure.
 """
 
@@ -51,7 +51,7 @@ _SWITCHES: Final = frozenset({"", "true", "false"})
 
 
 def is_secret(name: str) -> bool:
-    """Whether a setting of this name is one, or may be."""
+    """Returns True if a setting of this name is a secret, or may be one."""
     plain = _OF_SPARK.sub("", name)
     if _REFERENCES.match(plain) or plain in KINDS:
         return False
@@ -61,8 +61,8 @@ def is_secret(name: str) -> bool:
 
 
 def holds_secret(text: str) -> bool:
-    """Whether a text is a URI with a password or a key in it, or options of a JVM with one; a URI that cannot
-    be understood is, if it may be.
+    """Returns True if a text is a URI with a password or a key in it, or JVM options with one; for a URI that
+    cannot be parsed, if it may hold one.
     """
     if any(is_secret(found.group(1)) for found in _JAVA_PROPERTY.finditer(text)):
         return True

@@ -1,5 +1,5 @@
-"""Where a secret is kept, as a text that may stand in state, plans and logs, and what it stands for at the
-moment of use.
+"""References to secrets: texts that name where a secret is kept and may appear in state, plans and logs, and
+their values at the moment of use.
 
     flareiac-secret:env:NAME    flareiac-secret:file:/absolute/path    flareiac-secret:aws_secret:ARN
 
@@ -30,12 +30,12 @@ def reference(kind: str, place: str) -> str:
 
 
 def is_reference(text: object) -> bool:
-    """Whether a value stands for a secret."""
+    """Returns True if a value is a reference to a secret."""
     return isinstance(text, str) and text.startswith(_PREFIX)
 
 
 def kind_of(text: str) -> str:
-    """Which of ``KINDS`` a reference is."""
+    """Returns the kind of a reference, one of ``KINDS``."""
     return text.removeprefix(_PREFIX).partition(":")[0]
 
 

@@ -18,7 +18,7 @@ WORKSPACE_NAME_RULE: Final = "Use letters, digits, and the characters - _ . (at 
 
 
 def is_workspace_name(text: str) -> bool:
-    """Whether every backend can keep a workspace of this name: see ``WORKSPACE_NAME_RULE``."""
+    """Returns True if every backend can keep a workspace of this name: see ``WORKSPACE_NAME_RULE``."""
     return _WORKSPACE_NAME.fullmatch(text) is not None
 
 
@@ -61,7 +61,7 @@ class Kept:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockInfo:
-    """Who holds the lock. Times are UTC seconds since 1970; ``epoch`` grows with every taking and fences
+    """The holder of the lock. Times are UTC seconds since 1970; ``epoch`` grows with every taking and fences
     journal writes.
 
     ``clock`` names whose clock the times are by, where it is not that of this machine. ``age`` is in seconds
@@ -113,8 +113,8 @@ WITHOUT_JOURNAL: Final = (
 
 
 class Damaged(Exception):
-    """What is stored cannot be understood: ``where`` and ``why`` are shown to the user, and ``way_out`` where
-    there is a better one than to restore it.
+    """Raised if stored data cannot be understood: ``where`` and ``why`` are shown to the user, and
+    ``way_out`` where there is a better one than to restore it.
     """
 
     def __init__(self, where: str, why: str, way_out: str = "") -> None:
@@ -123,7 +123,7 @@ class Damaged(Exception):
 
 
 class WrittenByNewer(Damaged):
-    """What is stored is whole, but a later release wrote it in a form that this one does not know."""
+    """Raised if stored data are whole, but in a form of a later release that this one does not know."""
 
     def __init__(self, where: str, why: str) -> None:
         super().__init__(where, why, "A newer FlareIaC wrote it: use that version, or a later one.")
@@ -148,7 +148,7 @@ class StateStore(Protocol):
     """
 
     def describe(self) -> str:
-        """Where the state is, for people; never a secret."""
+        """Returns where the state is, for people; never a secret."""
         ...
 
     def read(self) -> Moment:
@@ -190,7 +190,9 @@ class StateStore(Protocol):
         ...
 
     def lock_info(self) -> LockInfo | None:
-        """Who may be at work under the lock: None where it is released or may be taken over."""
+        """Returns the process that may be at work under the lock; None where it is released or may be taken
+        over.
+        """
         ...
 
     def release_lock(self, lock_id: str) -> LockInfo:
@@ -222,7 +224,8 @@ class BackendSetting:
 
 
 class StateBackend(Protocol):
-    """What an entry point of the group ``flareiac.state_backends`` returns when called without arguments.
+    """A state backend: an entry point of the group ``flareiac.state_backends`` returns it when called without
+    arguments.
 
     ``root`` is the folder of the root module. Every method raises ``Failure`` for settings that it does not
     take, and ``OSError`` where the place cannot be reached.
@@ -263,8 +266,8 @@ class Locating(Protocol):
     """A backend that tells where the state is from how it is reached."""
 
     def location(self, settings: Attributes, *, environment: Mapping[str, str]) -> str:
-        """Where the states of all workspaces are: the same text for every checkout and every person that
-        reach it, whatever their profiles and user names; empty where each checkout has its own. No secret.
-        Raises ``Failure`` for settings that it does not take.
+        """Returns where the states of all workspaces are: the same text for every checkout and every person
+        that reach it, whatever their profiles and user names; empty where each checkout has its own. Holds no
+        secret. Raises ``Failure`` for settings that it does not take.
         """
         ...

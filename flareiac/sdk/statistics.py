@@ -16,8 +16,8 @@ from flareiac.sdk.text_table import Column
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatisticsSheet:
-    """How ``status`` shows the resources of one type together: ``name`` is the key of its JSON, ``subject``
-    the title of the column of addresses, before ``columns``.
+    """The table in which ``status`` shows the resources of one type: ``name`` is the key of its JSON,
+    ``subject`` the title of the column of addresses, before ``columns``.
     """
 
     name: str
@@ -62,5 +62,5 @@ class ReportsStatistics(Protocol):
     """A driver whose resources hold data. Their type has a ``sheet``."""
 
     def statistics(self, request: StatisticsRequest) -> Statistics:
-        """What is known without much work, without an engine. Raises ``Failure``."""
+        """Returns what is known without much work, without an engine. Raises ``Failure``."""
         ...

@@ -106,7 +106,7 @@ class TableWork(Protocol):
         ...
 
     def marked(self) -> AbstractContextManager[None]:
-        """What the session commits meanwhile carries the operation's id."""
+        """A context in which the commits of the session carry the operation's id."""
         ...
 
 
@@ -122,7 +122,7 @@ class KnownRefusal:
     sign: str = ""
 
     def fits(self, why: str) -> bool:
-        """Whether a message (``CLASS: text``) tells of it."""
+        """Returns True if a message (``CLASS: text``) reports this refusal."""
         return why.partition(": ")[0] == self.error_class or (bool(self.sign) and self.sign in why)
 
 

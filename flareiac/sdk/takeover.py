@@ -1,11 +1,11 @@
-"""What a plan offers about an object that another state manages, whatever the object is. Pure."""
+"""The ways out that a plan offers for an object that another state manages, whatever the object is. Pure."""
 
 from flareiac.sdk.requests import PlanRequest
 
 
 def takes_over(request: PlanRequest) -> bool:
-    """Whether an import block takes the object over. One that stays after it was applied takes nothing back:
-    two of them would take turns.
+    """Returns True if an import block takes the object over. A block that stays after it was applied takes
+    nothing back: two of them would take turns.
     """
     return request.takeover and request.recorded is None
 

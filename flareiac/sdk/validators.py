@@ -52,8 +52,8 @@ def is_duration(value: Data) -> str | None:
 
 
 def whole_sizes(**units: str | None) -> Validator:
-    """Of an object: fields with a unit (``"g"`` in ``memory="4g"``) are sizes as JVMs write them, those
-    without are whole numbers from 1 on.
+    """Returns a validator of an object: fields with a unit (``"g"`` in ``memory="4g"``) are sizes as JVMs
+    write them, those without are whole numbers from 1 on.
     """
 
     def check(value: Data) -> str | None:
