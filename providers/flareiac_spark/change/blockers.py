@@ -11,7 +11,7 @@ from flareiac.sdk.lakehouse import writers_of
 from flareiac.sdk.requests import PlanRequest
 from flareiac_spark import codes
 from flareiac_spark.change.acceptance_token import token, token_of
-from flareiac_spark.change.changes import JobChange, NewGeneration, ResultsChange
+from flareiac_spark.change.changes import OLD_SQL, JobChange, NewGeneration, ResultsChange
 from flareiac_spark.change.drift import looked_at
 from flareiac_spark.change.left_definition import left_generation
 from flareiac_spark.change.query_changes import holds_state
@@ -126,7 +126,8 @@ def _mixed(
     stale = desired.accept_result_change
     if stale:
         texts.append(f'The token "{stale}" was given for another change.')
-    undo = "; ".join(dict.fromkeys(change.undo for change in mixed))
+    whole = {change.path for change in mixed if change.undo == OLD_SQL}
+    undo = "; ".join(dict.fromkeys(OLD_SQL if change.path in whole else change.undo for change in mixed))
     return blocker(
         codes.RESULTS_MIX,
         why="\n".join(texts),

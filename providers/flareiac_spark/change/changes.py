@@ -8,6 +8,9 @@ from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.paths import Path
 from flareiac_spark.sql.change_kinds import ColumnChange
 
+OLD_SQL: Final = "write the old SQL again"
+"""The way back where no part of the old text can be quoted."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetadataOnly:

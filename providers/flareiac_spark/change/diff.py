@@ -9,6 +9,7 @@ from flareiac.kernel.data import Attributes, Data, Reference, canonical
 from flareiac.kernel.paths import Path
 from flareiac.kernel.records import encode
 from flareiac_spark.change.changes import (
+    OLD_SQL,
     JobChange,
     Live,
     MetadataOnly,
@@ -332,7 +333,7 @@ class _Comparison:
                 f"Spark keeps one position each time that a query reads a stream: {len(before)} until now, "
                 f"{len(after)} from now on. {rule('source.count')}."
             )
-            return NewGeneration(path=("steps",), text=what, why=why, undo="write the old SQL again")
+            return NewGeneration(path=("steps",), text=what, why=why, undo=OLD_SQL)
         why = (
             "The checkpoint keeps offsets by the position of a stream in the query. In another "
             f"one {rule('source.order')}."

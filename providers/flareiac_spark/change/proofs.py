@@ -11,6 +11,7 @@ from flareiac.kernel.data import digest
 from flareiac.kernel.records import encode
 from flareiac_spark.change.acceptance_token import token_of
 from flareiac_spark.change.changes import (
+    OLD_SQL,
     JobChange,
     MetadataOnly,
     NewGeneration,
@@ -142,7 +143,7 @@ def judged(
     if stateful:
         return (*noted, unproven_change(recorded, desired, said_of(proof)))
     if not is_proven(KEEPS_SOURCES, proof.proof) and facts.started:
-        undo = "write the old SQL again"
+        undo = OLD_SQL
         refused = NewGeneration(
             path=("steps",), text="the query in Spark's plan", why=said_of(proof), undo=undo
         )
@@ -183,7 +184,7 @@ def unproven_change(recorded: JobDefinition, desired: JobDefinition, why: str = 
             "Spark's plans of the old and the new text are not proven to hold the same state, which the new "
             "query goes on from."
         ),
-        undo="write the old SQL again",
+        undo=OLD_SQL,
         before=query_text(recorded),
         after=query_text(desired),
         known=False,
@@ -227,7 +228,7 @@ def _above_state(recorded: JobDefinition, desired: JobDefinition, proof: StoredP
         path=("steps",),
         text="what the query makes of its state",
         why=f"{said_of(proof)} The state is the same. Rows that are in the table keep the old meaning.",
-        undo="write the old SQL again",
+        undo=OLD_SQL,
         before=query_text(recorded),
         after=query_text(desired),
     )

@@ -9,6 +9,7 @@ from flareiac.kernel.data import Attributes
 from flareiac.kernel.paths import Path
 from flareiac.kernel.records import encode
 from flareiac_spark.change.changes import (
+    OLD_SQL,
     JobChange,
     MetadataOnly,
     NewGeneration,
@@ -531,11 +532,9 @@ def _text(difference: Difference) -> str:
 
 
 def _undo(difference: Difference) -> str:
-    return (
-        f"write {difference.old} again"
-        if difference.old and difference.part is not ChangeKind.UNKNOWN
-        else "write the old SQL again"
-    )
+    # Aggregates are listed in the order in which Spark keeps them, which need not be the written one.
+    quotable = difference.part not in (ChangeKind.UNKNOWN, ChangeKind.AGGREGATE_ORDER)
+    return f"write {difference.old} again" if difference.old and quotable else OLD_SQL
 
 
 def _side(job: JobDefinition, text: str, part: ChangeKind) -> object:

@@ -178,6 +178,18 @@ def test_what_state_takes_in_silence_needs_a_word_for_exactly_it(
     assert [item.code for item in other.blockers] == ["FIK063"]
 
 
+def test_the_way_back_quotes_no_order_that_nobody_wrote(tmp_path: Path) -> None:
+    """Spark keeps aggregates in the order of the table's columns."""
+    columns = 'column "hi" { type = "long" }\n  column "lo" { type = "long" }'
+    lake = LAKE.replace('column "n" { type = "long" }', columns)
+    job = STATEFUL.replace("count(*) AS n", "min(id) AS lo, max(id) AS hi")
+    swapped = job.replace("min(id) AS lo, max(id) AS hi", "max(id) AS lo, min(id) AS hi")
+    old, new = loaded(lake + job, tmp_path / "old"), loaded(lake + swapped, tmp_path / "new")
+    (blocker,) = proposal(new, old, running(operators=AGGREGATES)).blockers
+    assert blocker.code == "FIK063"
+    assert "undo: write the old SQL again" in blocker.ways_out
+
+
 def test_state_of_a_definition_that_was_not_recorded_is_not_gone_on_from_in_silence(tmp_path: Path) -> None:
     """An apply that failed had set another one to run."""
     same = loaded(LAKE + STATEFUL, tmp_path)
