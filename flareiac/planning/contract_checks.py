@@ -1,4 +1,4 @@
-"""What every planner promises, checked: a violations promise is the provider's bug and is reported as one."""
+"""Checks what every planner promises: a broken promise is the provider's bug and is reported as one."""
 
 import re
 from collections.abc import Sequence
@@ -106,7 +106,7 @@ def _changed_wishes(desired: Attributes, planned: Attributes, kept: Attributes) 
 
 
 def _of_either(planned: object, desired: object, recorded: object) -> bool:
-    """Whether a value is made of declared and recorded parts, and of nothing else."""
+    """Returns True if a value consists of declared and recorded parts, and of nothing else."""
     if planned in (desired, recorded):
         return True
     if not (isinstance(planned, dict) and isinstance(desired, dict) and isinstance(recorded, dict)):

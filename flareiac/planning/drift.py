@@ -1,5 +1,5 @@
-"""What would a plan of exactly what is recorded do, given what was observed? Whatever it would do is drift.
-Pure.
+"""Computes drift: everything that a plan of exactly the recorded definitions would do, given what was
+observed. Pure.
 
 The configuration has no part in it: desired is what the last apply recorded. So nothing for which a plan
 blocks, restarts or heals because of what it observed can be missing from the report of ``drift``, whether its
@@ -21,8 +21,8 @@ from flareiac.sdk.resource_type import ResourceType
 
 
 def drifted(inputs: Inputs) -> dict[str, tuple[str, ...]]:
-    """What differs from what was recorded, in words, of each resource for which a plan would do something
-    about it.
+    """Returns the differences from what was recorded, in words, of each resource for which a plan would do
+    something about them; by address.
     """
     wanted = recorded_configuration(inputs.snapshot, inputs.types)
     options = Options(maintenance=Maintenance.EXCLUDE)
@@ -31,7 +31,7 @@ def drifted(inputs: Inputs) -> dict[str, tuple[str, ...]]:
 
 
 def recorded_configuration(snapshot: Snapshot, types: Mapping[str, ResourceType]) -> Desired:
-    """What the last applies recorded, as if files said exactly this."""
+    """Builds the configuration that the last applies recorded, as if files said exactly this."""
     resources: dict[str, DesiredResource] = {}
     for record in snapshot.resources.values():
         for address, attributes in record.resolved.items() if record.type in types else ():

@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Unanswered:
-    """Why there is no answer about one address."""
+    """The reason why there is no answer about one address, as diagnostics."""
 
     diagnostics: tuple[Diagnostic, ...]
 
@@ -33,8 +33,8 @@ def workers(purpose: str, parallelism: int) -> Iterator[ThreadPoolExecutor]:
 def answers(
     pool: ThreadPoolExecutor, calls: Mapping[str, Callable[[], T]], timeout: float
 ) -> dict[str, T | Unanswered]:
-    """What each call returned, by the address that it is about. One that fails does not hide what the others
-    found.
+    """Returns the result of each call, by the address that it is about. A call that fails does not hide the
+    results of the others.
     """
     pending = {address: pool.submit(call) for address, call in calls.items()}
     found: dict[str, T | Unanswered] = {}

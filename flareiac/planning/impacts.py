@@ -1,5 +1,5 @@
-"""What does each change do to what runs on it? Pure: tells it at the change, by the names of those who
-run.
+"""The effects of each change on the resources that run on the changed one. Pure: reports them at the change,
+by the names of those that run.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

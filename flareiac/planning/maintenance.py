@@ -1,5 +1,5 @@
-"""What maintenance is due? Gathers who holds what, and asks the maintainers. Pure: figures, observations and
-time are arguments.
+"""Finds due maintenance: gathers the holds on each subject, and asks the maintainers. Pure: figures,
+observations and time are arguments.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -29,8 +29,8 @@ _HOLDING = (Relation.WRITES, Relation.STREAMS_FROM)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Around:
-    """What all maintenance tasks of one plan share. ``holds`` by subject, ``taken``: who has files where,
-    ``time`` in UTC seconds.
+    """The context that all maintenance tasks of one plan share. ``holds`` by subject, ``taken``: who has
+    files where, ``time`` in UTC seconds.
     """
 
     types: Mapping[str, ResourceType]
@@ -48,8 +48,8 @@ def holds(
     former: Mapping[str, Observation] | None = None,
     coming: Iterable[PlannedResource] = (),
 ) -> dict[str, tuple[Hold, ...]]:
-    """What every recorded resource needs of others, by subject. Of one that cannot be read it is unknown
-    what, so nothing may go.
+    """Returns what every recorded resource needs of others, by subject. The needs of a resource that cannot
+    be read are unknown, so nothing may be removed for it.
 
     ``references`` are those of each recorded address. ``former``: what was observed of those that left the
     state, and for which another resource holds on (see ``ResourceRecord.user``), by address. ``coming``: what
@@ -77,7 +77,9 @@ def holds(
 def _of_user(
     record: ResourceRecord, types: Mapping[str, ResourceType], former: Mapping[str, Observation]
 ) -> Iterator[Hold]:
-    """What was left behind with a record can go on from there, whether its own block is there or not."""
+    """Yields the holds of the resource that last used a record: it can continue from there, whether its own
+    block still exists or not.
+    """
     user = record.user
     if user is None or user.type not in types:
         return
@@ -95,8 +97,8 @@ def _of_coming(
     observations: Mapping[str, Observation],
     types: Mapping[str, ResourceType],
 ) -> Iterator[Hold]:
-    """What is to be made has not begun: what it reads must not go in the meantime. What it finds to go on
-    from tells more.
+    """Yields the holds of a resource that is yet to be made: what it reads must not be removed in the
+    meantime. If it was observed already, the observed facts give more precise holds.
     """
     if (
         item.address in snapshot.resources
@@ -122,7 +124,9 @@ def _of_coming(
 
 
 def former_questions(snapshot: Snapshot) -> list[Question]:
-    """What to ask about those that left the state, and for which another resource holds on."""
+    """Returns the questions about resources that left the state and for which another resource still holds
+    data.
+    """
     found: list[Question] = []
     for record in snapshot.resources.values():
         if (user := record.user) is not None:

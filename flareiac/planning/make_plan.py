@@ -36,7 +36,7 @@ _REMOVING = (Action.DELETE, Action.FORGET)
 
 
 class Maintenance(StrEnum):
-    """What becomes of due maintenance."""
+    """The treatment of due maintenance."""
 
     INCLUDE = "include"
     ONLY = "only"
@@ -46,7 +46,7 @@ class Maintenance(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What the command line asked of this plan. Targets and exclusions are addresses or globs."""
+    """The options of the command line for this plan. Targets and exclusions are addresses or globs."""
 
     targets: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
@@ -160,7 +160,9 @@ def _to_record(inputs: Inputs, options: Options) -> AppliedFrom | None:
 def _usages(
     inputs: Inputs, options: Options, references: Mapping[str, Resolved], diagnostics: Diagnostics
 ) -> tuple[Usage, ...]:
-    """What declared resources do with each other, with complaints about those that cannot go together."""
+    """Returns the usages that declared resources have of each other, and complains about those that exclude
+    each other.
+    """
     usages = using.collect(inputs.desired, inputs.types, references)
     seen = () if options.destroy else using.collect_seen(inputs.desired, inputs.types, inputs.observations)
     diagnostics.extend(using.conflicts((*usages, *seen), inputs.desired))
@@ -201,7 +203,7 @@ def _proposed(
 def _chosen(
     proposed: _Proposed, inputs: Inputs, options: Options, diagnostics: Diagnostics
 ) -> dict[str, PlannedResource]:
-    """What the targets leave of the plan, with what it does to what runs."""
+    """Returns the part of the plan that the targets select, with its effects on running resources."""
     unplanned, running = proposed.unplanned, proposed.running
     selected = _selected(inputs.desired, proposed.planned, unplanned, options, running)
     lacking = [item for address, item in unplanned.items() if address in selected]
@@ -264,8 +266,8 @@ def _left_out(address: str, why: str) -> Diagnostic:
 
 
 def _complaints(unplanned: Collection[Unplanned], inputs: Inputs, options: Options) -> list[Diagnostic]:
-    """Of what cannot be planned. Maintenance alone goes on without it, and of what is not maintained it says
-    nothing.
+    """Returns the diagnostics of resources that cannot be planned. Maintenance alone continues without them,
+    and reports only those that are maintained.
     """
     if options.maintenance is not Maintenance.ONLY:
         return [item.diagnostic for item in unplanned]
@@ -306,7 +308,7 @@ def _references(inputs: Inputs) -> dict[str, Resolved]:
 
 
 def matches(address: str, pattern: str) -> bool:
-    """Whether a target names an address: exactly, by glob, or all instances of its block."""
+    """Returns True if a target names an address: exactly, by glob, or as all instances of its block."""
     parsed = parse_address(address)
     block = str(parsed.block) if parsed else address
     return pattern in (address, block) or (
@@ -348,8 +350,8 @@ def _selected(
 
 
 def _hanging_on(planned: Mapping[str, PlannedResource]) -> dict[str, list[str]]:
-    """What each resource cannot do without: what it refers to where it is made, what refers to it where it is
-    removed.
+    """Returns the addresses that each resource cannot do without: those it refers to where it is made, those
+    that refer to it where it is removed.
 
     A change that a running query must stop for cannot do without that query either (added by the caller).
     """

@@ -26,7 +26,9 @@ def observe(
     parallelism: int,
     timeout: float = TIMEOUT,
 ) -> dict[str, Observation]:
-    """What is there, by address. A driver's failure or silence is ``Unreadable``, never missing."""
+    """Returns the observation of each resource, by address. A driver's failure or silence is ``Unreadable``,
+    never missing.
+    """
     observations: dict[str, Observation] = {}
     groups: dict[tuple[str, str], list[ReadRequest]] = {}
     for question in questions:

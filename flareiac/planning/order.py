@@ -66,7 +66,9 @@ class _Draft:
         return next((node for node in self.of.get(address, ()) if self.operations[node].verb in verbs), None)
 
     def start(self, address: str) -> str | None:
-        """Where the making of a resource begins, once what it refers to is as planned."""
+        """Returns the node with which the making of a resource begins, once what it refers to is as
+        planned.
+        """
         return self.first.get(address) or self.node(address, *_MAKING)
 
     def link(self, node: str | None, after: str | None, kind: EdgeKind, reason: str) -> None:
@@ -106,8 +108,8 @@ def _stage(draft: _Draft, address: str, stage: Stage) -> str:
 
 
 def _early_stages(draft: _Draft) -> None:
-    """What must find the world as it was is over before anything that the resource refers to changes. After
-    the changes that would kill a running query, whose reason says more.
+    """Completes the early stages of a resource, which must see the world unchanged, before anything that it
+    refers to changes. Runs after the changes that would kill a running query, because their reason says more.
     """
     for address, last in draft.early.items():
         resource = draft.resources[address]
@@ -118,7 +120,7 @@ def _early_stages(draft: _Draft) -> None:
 
 
 def _references(draft: _Draft) -> None:
-    """What a resource refers to is there before it is made."""
+    """Orders the resources that a resource refers to before its making."""
     for address, resource in draft.resources.items():
         node = draft.start(address)
         for needed in resource.dependencies:
@@ -140,8 +142,8 @@ def _replacements(draft: _Draft) -> None:
 
 
 def _removals(draft: _Draft) -> None:
-    """What is removed goes after everything that used it: dependents are removed, or changed so that they no
-    longer need it.
+    """Orders a removal after everything that used the resource: dependents are removed, or changed so that
+    they no longer need it.
 
     What is replaced is there again under the same name: users that are changed wait for the new one, and have
     only stopped before.

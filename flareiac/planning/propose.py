@@ -38,7 +38,7 @@ class ResourceCase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """What all questions of one plan share."""
+    """The context that all questions of one plan share."""
 
     desired: Desired
     snapshot: Snapshot
@@ -57,7 +57,9 @@ class Context:
 
 
 def removal_requested(context: Context, address: str) -> bool | None:
-    """Whether a ``removed`` block names this address, and if so whether it asks to destroy the object."""
+    """Returns None if no ``removed`` block names this address, otherwise whether the block asks to destroy
+    the object.
+    """
     parsed = parse_address(address)
     for block in context.desired.removed:
         if parsed is not None and block.source in (address, str(parsed.block)):
@@ -91,7 +93,7 @@ def cases(context: Context) -> tuple[ResourceCase, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unplanned:
-    """What nothing can be said of: it is unreadable itself, or hangs on ``cause``, which is."""
+    """A resource that cannot be planned: it is unreadable itself, or depends on ``cause``, which is."""
 
     address: str
     diagnostic: Diagnostic
@@ -129,8 +131,8 @@ def propose(
 
 
 def _hidden(desired: Desired) -> dict[str, str]:
-    """What is no resource of its own, such as a stream, and reads something about which nothing is known: to
-    that.
+    """Returns the declared things that are not resources of their own, such as a stream, and read something
+    about which nothing is known, each with the address of that.
     """
     found: dict[str, str] = {}
     for address, item in desired.resources.items():
@@ -434,8 +436,8 @@ def _protects(case: ResourceCase) -> bool:
 
 
 def _outdated(context: Context, case: ResourceCase, request: PlanRequest) -> bool:
-    """Whether what the state holds around an unchanged resource (protection, dependencies, connections) is no
-    longer true.
+    """Returns True if what the state holds around an unchanged resource (protection, dependencies,
+    connections) is outdated.
     """
     if case.record is None or case.desired is None:
         return False

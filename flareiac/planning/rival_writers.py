@@ -1,4 +1,4 @@
-"""Which writers of one subject undo each other's work? Pure: usages in, diagnostics out."""
+"""Finds writers of one subject that undo each other's work. Pure: usages in, diagnostics out."""
 
 from collections.abc import Iterable
 from itertools import combinations

@@ -37,7 +37,7 @@ class Settled:
     def holds(
         self, address: str, resource: DesiredResource, record: ResourceRecord, observed: Observation
     ) -> bool:
-        """Whether nothing is to be done to a resource, nor to what the state holds of it."""
+        """Returns True if nothing is to be done to a resource, nor to what the state holds of it."""
         lifecycle = resource.lifecycle
         return (
             isinstance(observed, Present)
@@ -62,8 +62,8 @@ class Settled:
         )
 
     def _reached(self, resource: DesiredResource) -> dict[str, Attributes]:
-        """What the state would hold of the connections that a resource reaches. Its dependencies have all
-        that its attributes refer to, and many resources have the same ones.
+        """Returns what the state would hold of the connections that a resource reaches. Its dependencies
+        contain everything that its attributes refer to, and many resources have the same ones.
         """
         found = self._connections.get(resource.dependencies)
         if found is None:

@@ -1,5 +1,5 @@
-"""Who has files where? Of all that is declared or recorded, and of what was destroyed and can be brought
-back. Pure.
+"""Indexes the owners of files by location: of all that is declared or recorded, and of what was destroyed and
+can be brought back. Pure.
 """
 
 from collections.abc import Iterator, Mapping
@@ -37,7 +37,7 @@ def occupied(
     types: Mapping[str, ResourceType],
     project: Project,
 ) -> LocationIndex[Holder]:
-    """Where everything has its files: as declared, as recorded, and as observed. Raises ``Failure`` for a
+    """Indexes the locations of all files: as declared, as recorded, and as observed. Raises ``Failure`` for a
     record edited by hand.
     """
     found: dict[tuple[str, Holder], None] = {}
@@ -61,7 +61,7 @@ def occupied(
 
 
 def neighbours(address: str, places: tuple[str, ...], taken: LocationIndex[Holder]) -> tuple[Neighbour, ...]:
-    """Who else has files where a resource has its own."""
+    """Returns the other resources that have files where a resource has its own."""
     found: dict[Holder, list[str]] = {}
     for place in places:
         for other, holder in taken.sharing(place):

@@ -18,7 +18,7 @@ from flareiac.sdk.resource_type import ResourceType
 
 
 def needed_by(snapshot: Snapshot, types: Mapping[str, ResourceType], addresses: frozenset[str]) -> Desired:
-    """What was recorded of these resources and of everything that they refer to."""
+    """Returns the recorded configuration of these resources and of everything that they refer to."""
     whole = recorded_configuration(snapshot, types)
     needed = set(reached_by_declaration(addresses, whole.resources))
     return replace(
@@ -27,8 +27,8 @@ def needed_by(snapshot: Snapshot, types: Mapping[str, ResourceType], addresses: 
 
 
 def refused_starts(inputs: Inputs, starting: Mapping[str, Attributes]) -> tuple[Diagnostic, ...]:
-    """Why a plan would not start these definitions, by address: what blocks them, or what cannot be known of
-    what they need.
+    """Returns the reasons why a plan would not start these definitions (given by address): their blockers, or
+    what cannot be known of what they need.
     """
     resources = {
         address: replace(inputs.desired.resources[address], attributes=found)

@@ -1,6 +1,4 @@
-"""What is said of a resource about which nothing could be found out: its system is silent, or its provider
-failed. Builds diagnostics.
-"""
+"""Diagnostics for resources that could not be observed: their system is silent, or their provider failed."""
 
 import os
 import traceback
@@ -11,7 +9,7 @@ from flareiac.kernel.records import Mismatch
 
 
 def provider_crashed(address: str, bug: Exception) -> Diagnostic:
-    """What is said of a resource when its provider fails where it never should, or cannot read what is
+    """Builds the diagnostic for a resource whose provider fails where it never should, or cannot read what is
     recorded of it.
     """
     if isinstance(bug, Mismatch):
@@ -40,7 +38,7 @@ def _misshapen_record(address: str, problem: Mismatch) -> Diagnostic:
 
 
 def no_answer(address: str, timeout: float) -> Diagnostic:
-    """What is said of a resource about which its system does not answer."""
+    """Builds the diagnostic for a resource whose system does not answer."""
     return error(
         codes.NO_ANSWER,
         f"The system that holds {address} did not answer within {timeout:.0f} seconds, so nothing is known "

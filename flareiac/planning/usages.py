@@ -1,5 +1,5 @@
-"""Who holds what: collects the usages of all resources, finds those that exclude each other, and whom a
-change disturbs.
+"""Collects the usages of all resources, finds those that exclude each other, and the holders that a change
+disturbs.
 """
 
 from collections.abc import Iterable, Mapping
@@ -56,7 +56,7 @@ _USES = (Relation.WRITES, Relation.STREAMS_FROM, Relation.LOOKS_UP, Relation.KEE
 def collect_running(
     snapshot: Snapshot, types: Mapping[str, ResourceType], references: Mapping[str, Resolved]
 ) -> tuple[Usage, ...]:
-    """Who may be running on what: the usages of the definitions that are recorded, whatever is desired of
+    """Returns the usages of what may be running: those of the recorded definitions, whatever is desired of
     them now.
     """
     found: dict[Usage, None] = {}
@@ -129,8 +129,8 @@ def conflicts(usages: Iterable[Usage], desired: Desired) -> list[Diagnostic]:
 
 
 def disturbed(proposals: Mapping[str, Proposal], usages: Iterable[Usage]) -> dict[str, tuple[Impact, ...]]:
-    """What the proposed changes ask of the holders of what they change, by holder; those that all run on are
-    left out.
+    """Returns the impacts of the proposed changes on the holders of what they change, by holder; holders that
+    run on through all of them are left out.
     """
     held = by_subject(usages)
     found: dict[str, dict[Impact, None]] = {}
@@ -147,6 +147,6 @@ def disturbed(proposals: Mapping[str, Proposal], usages: Iterable[Usage]) -> dic
 
 
 def applies(disturbance: Impact, usage: Usage, subject: str) -> bool:
-    """Whether a change of the subject disturbs the holder of this usage in this way."""
+    """Returns True if a change of the subject disturbs the holder of this usage in this way."""
     same = usage.subject == subject and usage.holder != subject and usage.relation is disturbance.relation
     return same and disturbance.tolerance not in usage.tolerates
