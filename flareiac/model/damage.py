@@ -1,4 +1,4 @@
-"""What is wrong with stored bytes that could not be decoded, in words. Pure."""
+"""Explains in words why stored bytes could not be decoded. Pure."""
 
 import json
 
@@ -9,7 +9,7 @@ UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, ArithmeticErro
 
 
 def misshapen(problem: Exception) -> str:
-    """What reading a part of a wrong shape raised, in one line."""
+    """Returns the error that reading a part of a wrong shape raised, in one line."""
     match problem:
         case Mismatch():
             return " ".join(str(problem).split())
@@ -20,7 +20,7 @@ def misshapen(problem: Exception) -> str:
 
 
 def damage(problem: Exception, expected: str) -> str:
-    """Why bytes are not ``expected`` (such as ``a FlareIaC state``), from what decoding raised."""
+    """Returns why bytes are not ``expected`` (such as ``a FlareIaC state``), from what decoding raised."""
     match problem:
         case json.JSONDecodeError():
             return (

@@ -1,4 +1,4 @@
-"""What the HCL asks for, evaluated."""
+"""The desired resources that the HCL declares, evaluated."""
 
 from collections.abc import Mapping
 from dataclasses import field

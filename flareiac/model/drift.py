@@ -1,4 +1,4 @@
-"""What differs from what the last apply recorded: the report of ``drift``."""
+"""Differences from what the last apply recorded: the report of ``drift``."""
 
 from enum import StrEnum
 
@@ -43,7 +43,7 @@ class DriftReport:
 
     @property
     def drifted(self) -> bool:
-        """Whether something that was declared is not as recorded; what is not declared is reported and is no
-        drift.
+        """Returns True if something that was declared is not as recorded; what is not declared is reported
+        and is no drift.
         """
         return any(entry.kind is not DriftClass.UNMANAGED for entry in self.entries)

@@ -24,7 +24,7 @@ _KIND: Final = "a FlareIaC emergency file"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmergencyHeader:
-    """Where the records belong: into the journal of this state after its snapshot with this serial, after
+    """The position of the records: in the journal of this state after its snapshot with this serial, after
     ``after`` records of that journal.
     """
 
@@ -38,7 +38,7 @@ class EmergencyHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmergencyJournal:
-    """What an emergency file holds, records oldest first; ``torn``: the last one was cut off."""
+    """The content of an emergency file, records oldest first; ``torn``: the last one was cut off."""
 
     header: EmergencyHeader
     records: tuple[bytes, ...]

@@ -1,4 +1,4 @@
-"""What happens while a plan is applied, as records that renderers turn into lines."""
+"""Events while a plan is applied, as records that renderers turn into lines."""
 
 from collections.abc import Sequence
 from typing import TypeAlias

@@ -21,7 +21,7 @@ class Earlier:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """What going back changes in the state, by address: ``added`` is recorded again, ``removed`` no longer,
+    """The changes of the state by going back, by address: ``added`` is recorded again, ``removed`` no longer,
     ``changed`` as it was.
     """
 
@@ -32,7 +32,7 @@ class Difference:
 
 
 def difference(now: Snapshot, earlier: Snapshot) -> Difference:
-    """What differs once ``earlier`` is the state."""
+    """Returns the changes that make ``earlier`` the state."""
     here, there = now.resources, earlier.resources
     return Difference(
         added=tuple(sorted(there.keys() - here.keys())),

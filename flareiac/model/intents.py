@@ -1,4 +1,4 @@
-"""What an intent in the journal holds: enough to find out how an operation ended when the plan is gone.
+"""The content of an intent in the journal: enough to find out how an operation ended when the plan is gone.
 Pure.
 """
 
@@ -36,8 +36,8 @@ _ASKED_AGAIN: Final = (Verb.QUIESCE, Verb.STAGE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredRequest:
-    """What the journal keeps of a request: enough to settle the operation when the plan is gone. ``record``
-    waits for the outcome. ``action`` says which of ``planned``, ``recorded`` and ``payload`` mean something.
+    """The stored part of a request: enough to settle the operation when the plan is gone. ``record`` waits
+    for the outcome. ``action`` says which of ``planned``, ``recorded`` and ``payload`` mean something.
     """
 
     key: str
@@ -52,8 +52,8 @@ class StoredRequest:
     stage: str = field(default="", metadata=SPARSE)
 
     def request(self) -> ApplyRequest[Settleable] | None:
-        """What its driver is asked to settle, None where it is not. Raises ``ValueError`` where a part of the
-        action is missing.
+        """Returns the request that the driver is to settle; None for an action that is not settled. Raises
+        ``ValueError`` where a part of the action is missing.
         """
         if self.action in _ASKED_AGAIN:
             return None
@@ -99,7 +99,7 @@ class StoredRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredMaintenance:
-    """What the journal keeps of maintenance: enough to find out what came of it when the plan is gone."""
+    """The stored part of maintenance: enough to find out its outcome when the plan is gone."""
 
     address: str
     action: Literal["maintain"] = "maintain"
@@ -114,7 +114,7 @@ class StoredMaintenance:
 def stored_request(
     request: ApplyRequest[Settleable | Quiesce | PerformStage], resource: PlannedResource | ResourceRecord
 ) -> StoredRequest:
-    """What the journal keeps of a request about a resource."""
+    """Builds the stored part of a request about a resource."""
     blank = stored_references(request, resource)
     match request.action:
         case Create() as change:
@@ -140,7 +140,7 @@ def stored_request(
 def stored_references(
     request: ApplyRequest[object], resource: PlannedResource | ResourceRecord
 ) -> StoredRequest:
-    """What the journal keeps of a request of which only the references matter, as for maintenance."""
+    """Builds the stored part of a request of which only the references matter, as for maintenance."""
     return StoredRequest(
         key=request.key,
         address=request.address,
@@ -179,7 +179,7 @@ def _with_recorded(
 
 
 def stored_intent(data: Data) -> StoredRequest | StoredMaintenance | None:
-    """What an intent holds; None for maintenance of which it says too little. Raises what decoding raises
+    """Decodes an intent; None for maintenance of which it says too little. Raises what decoding raises
     (``UNREADABLE``).
     """
     if data["action"] == Verb.MAINTAIN:

@@ -138,7 +138,7 @@ def decode_entry(content: bytes, where: str) -> Entry:
 
 @dataclass(slots=True, kw_only=True)
 class Records:
-    """What is recorded while results come in: one rule for who writes the journal and for who replays it."""
+    """The records as results come in: one rule for writing the journal and for replaying it."""
 
     resources: dict[str, ResourceRecord]
     dropped: tuple[ResourceRecord, ...]

@@ -58,21 +58,21 @@ class PlannedResource:
 
     @property
     def restarts(self) -> bool:
-        """Whether a running query stops and starts again."""
+        """Returns True if a running query stops and starts again."""
         return self.action is Action.UPDATE and any(
             step.effect is Effect.RESTART for step in self.proposal.steps
         )
 
     @property
     def loses(self) -> bool:
-        """Whether something of its data or state is gone afterwards although it stays itself."""
+        """Returns True if some of its data or state is gone afterwards although the resource itself stays."""
         return self.action in (Action.UPDATE, Action.ADOPT) and any(
             step.effect in LOSING for step in self.proposal.steps
         )
 
 
 class Verb(StrEnum):
-    """What one operation asks of a driver (or, for ``forget`` and ``record``, of the state alone)."""
+    """The request of one operation to a driver (or, for ``forget`` and ``record``, to the state alone)."""
 
     CREATE = "create"
     ADOPT = "adopt"
@@ -92,7 +92,7 @@ CHANGE_VERBS: Final = (Verb.CREATE, Verb.ADOPT, Verb.UPDATE)
 
 
 class EdgeKind(StrEnum):
-    """Why one operation waits for another."""
+    """The reason why one operation waits for another."""
 
     REFERENCE = "reference"
     DESTROY_ORDER = "destroy order"
@@ -163,8 +163,9 @@ class OutputChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanOrigin:
-    """What a plan was made with: the place of the state (empty: in the checkout itself), digests of the files
-    beside the configuration and of the environment's values for variables, and versions, each by name.
+    """The inputs that a plan was made with: the place of the state (empty: in the checkout itself), digests
+    of the files beside the configuration and of the environment's values for variables, and versions, each by
+    name.
     """
 
     place: str = field(default="", metadata=SPARSE)
@@ -205,7 +206,7 @@ class Plan:
 
     @property
     def errored(self) -> bool:
-        """Whether planning met an error: such a plan can be read but not applied."""
+        """Returns True if planning met an error: such a plan can be read but not applied."""
         return any(item.severity is Severity.ERROR for item in self.diagnostics)
 
     @property
@@ -220,7 +221,7 @@ class Plan:
 
     @property
     def unknown(self) -> dict[str, tuple[str, ...]]:
-        """What could not be found out about what is there, by address."""
+        """Returns what could not be observed of existing resources, by address."""
         return {item.address: item.proposal.unknown for item in self.resources if item.proposal.unknown}
 
     @property
@@ -240,7 +241,7 @@ class Plan:
 
     @property
     def state_only(self) -> bool:
-        """Whether apply does nothing but bring the state up to date: there is nothing to approve."""
+        """Returns True if apply only brings the state up to date: there is nothing to approve."""
         return not self.output_changes and all(operation.verb is Verb.RECORD for operation in self.operations)
 
     @property

@@ -85,7 +85,9 @@ def decode_plan(content: bytes, where: str, root: str) -> Plan:
 
 
 def plan_digest(plan: Plan) -> str:
-    """What tells one plan from another: everything that apply would execute, and when it was made."""
+    """Returns a digest that tells one plan from another: of everything that apply would execute, and when it
+    was made.
+    """
     return digest(
         [
             plan.lineage,

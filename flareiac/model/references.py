@@ -1,4 +1,4 @@
-"""What a resource refers to, directly and through others: as declared, as planned and as recorded. Pure."""
+"""The references of a resource, direct and through others: as declared, as planned and as recorded. Pure."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -51,7 +51,9 @@ def recorded_connections(record: ResourceRecord | PlannedResource) -> dict[str, 
 
 
 def recorded_references(snapshot: Snapshot, record: ResourceRecord) -> dict[str, Resolved]:
-    """What a recorded resource refers to, directly or through others, as recorded."""
+    """Returns everything that a recorded resource refers to, directly or through others, as recorded, by
+    address.
+    """
     resources = snapshot.resources
     others = closure(
         record.dependencies, lambda address: resources[address].dependencies if address in resources else None
@@ -77,7 +79,7 @@ def connections_of(
 
 
 def is_kept(kind: ResourceType) -> bool:
-    """Whether the attributes of one are recorded with those that refer to it."""
+    """Returns True if attributes of this type are recorded with the resources that refer to it."""
     return kind.kind is not Kind.MANAGED and not kind.values_only
 
 

@@ -70,12 +70,14 @@ def bound_places(address: str, attributes: Data, root: str) -> Iterator[BoundPla
 
 
 def holds(place: BoundPlace, made_in: str, here: str) -> bool:
-    """Whether a bound place is the same one for the root module in ``here`` as for the one in ``made_in``."""
+    """Returns True if a bound place is the same one for the root module in ``here`` as for the one in
+    ``made_in``.
+    """
     return made_in == here or (place.climbs and PurePath(made_in).parent == PurePath(here).parent)
 
 
 def _climbs(text: str) -> bool:
-    """Whether a relative path in a text leaves the folder that it starts from."""
+    """Returns True if a relative path in a text leaves the folder that it starts from."""
     paths = (_SCHEME.sub("", word, count=1) if _SCHEME.match(word) else word for word in _WORD.findall(text))
     return any(
         posixpath.normpath(path).startswith("../") or posixpath.normpath(path) == ".."

@@ -55,7 +55,7 @@ class ResourceRecord:
 
     @property
     def uuid(self) -> Data:
-        """What tells it from another object of its name; None where its kind has no such thing."""
+        """The uuid that tells the object from another one of its name; None for a type without uuids."""
         return self.identity.get("uuid")
 
     @property
@@ -66,8 +66,8 @@ class ResourceRecord:
         return self.address if self.uuid is None else f"{self.address}@{self.uuid}"
 
     def is_same(self, other: "ResourceRecord") -> bool:
-        """Whether both are of one object, whatever its address was; without a uuid, the address is all there
-        is to tell.
+        """Returns True if both records are of one object, whatever its address was; without a uuid, only the
+        address can tell.
         """
         known = (self.uuid, other.uuid) != (None, None)
         return self.type == other.type and (
@@ -151,13 +151,13 @@ class Snapshot:
     """Whether a digest vouches for it: without one, any part of it may have any shape."""
 
     def identity(self, address: str) -> Attributes:
-        """What the world answered last about an address; empty where nothing is recorded."""
+        """Returns the last recorded answer of the world about an address; empty where nothing is recorded."""
         record = self.resources.get(address)
         return record.identity if record else {}
 
     def dropped_by_name(self) -> dict[str, ResourceRecord]:
-        """What is dropped by what commands call it: its address, with its uuid where the address alone means
-        another one too.
+        """Returns the dropped records by the names that commands use: the address, with the uuid where the
+        address alone means another one too.
         """
         often = Counter([*self.resources, *(item.address for item in self.dropped)])
         return {item.address if often[item.address] == 1 else item.exact_name: item for item in self.dropped}
@@ -172,7 +172,7 @@ def after_maintenance(before: Snapshot, after: Snapshot) -> Snapshot:
 
 
 def differs_by_maintenance_alone(snapshot: Snapshot, serial: int) -> bool:
-    """Whether nothing but maintenance was recorded after an earlier serial."""
+    """Returns True if nothing but maintenance was recorded after an earlier serial."""
     return _unchanged_since(snapshot) <= serial <= snapshot.serial
 
 
