@@ -39,7 +39,7 @@ from flareiac.state.read import Loaded, load
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """How an apply ended. ``stale`` is not empty when nothing was started because the world had moved."""
+    """The result of an apply. ``stale`` is not empty when nothing was started because the world had moved."""
 
     tally: Results = field(default_factory=Results)
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -195,7 +195,7 @@ def _under_way(staged: StagedChanges, interrupted: Interrupted | None) -> frozen
 
 
 def _refusal(plan: Plan, snapshot: Snapshot, ports: Ports, *, used_once: bool) -> Report | None:
-    """Why a plan cannot be applied to this state or here at all; nothing is asked of any system."""
+    """Returns a report if a plan cannot be applied to this state or here at all; asks no system."""
     if used_once and _is_overtaken(plan, snapshot):
         return Report(stale=(_overtaken(plan, snapshot),))
     if elsewhere := _elsewhere(plan, str(ports.project.root)):
@@ -230,8 +230,8 @@ def _elsewhere(plan: Plan, here: str) -> tuple[StaleItem, ...]:
 
 
 def _is_overtaken(plan: Plan, snapshot: Snapshot) -> bool:
-    """Whether another apply has begun since the plan was made (one made against no state at all knows no
-    lineage yet). Maintenance overtakes a plan that maintains as well, and no other.
+    """Returns True if another apply has begun since the plan was made (a plan made against no state at all
+    knows no lineage yet). Maintenance overtakes a plan that maintains as well, and no other.
     """
     maintains = any(item.verb is Verb.MAINTAIN for item in plan.operations)
     if not maintains and differs_by_maintenance_alone(snapshot, plan.serial):
@@ -252,8 +252,8 @@ def _overtaken(plan: Plan, snapshot: Snapshot) -> StaleItem:
 def _stale(
     plan: Plan, recording: Recording, ports: Ports, begun: frozenset[str], *, resumed: bool
 ) -> Report | None:
-    """What moved; or why something cannot be looked at, in which case nothing is known and nothing may be
-    done. None where the plan still fits.
+    """Returns a report of what moved; or of why something cannot be observed, in which case nothing is known
+    and nothing may be done. None where the plan still fits.
     """
     snapshot = recording.snapshot
     done = frozenset(operation.address for operation in plan.operations if operation.id in begun)
@@ -301,8 +301,8 @@ def _stale(
 
 
 def _streamed(plan: Plan, types: Mapping[str, ResourceType], snapshot: Snapshot) -> set[str]:
-    """What the resources that the plan touches will read as streams: whether they still can is looked at
-    again.
+    """Returns the subjects that the resources of the plan will read as streams: whether they still can is
+    checked again.
     """
     found: set[str] = set()
     for resource in _touched(plan):

@@ -56,7 +56,7 @@ def waiting_files(root: Path, apply_id: str = "") -> list[str]:
 
 
 def results_in_file(file: str, trouble: OSError | LockLost) -> Diagnostic:
-    """What is said where the state could no longer be written after operations had begun."""
+    """Builds the diagnostic for a state that could no longer be written after operations had begun."""
     why = trouble.strerror or trouble if isinstance(trouble, OSError) else trouble
     return error(
         codes.RESULTS_IN_EMERGENCY_FILE,

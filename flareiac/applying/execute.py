@@ -38,7 +38,7 @@ ActionT = TypeVar("ActionT")
 
 @dataclass(slots=True)
 class Results:
-    """How an execution went, by operation id.
+    """The results of an execution, by operation id.
 
     ``unconfirmed``: operations that the user's own cancelling ended: what they asked for goes on, or is there
     by now. ``unsettled``: operations whose outcome could not be recorded; the journal must stay open for
@@ -63,7 +63,7 @@ class Results:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Execution:
-    """What running one plan takes. ``resumed``: the operations that an interrupted apply of this plan has
+    """The inputs of running one plan. ``resumed``: the operations that an interrupted apply of this plan has
     done.
     """
 
@@ -297,7 +297,7 @@ def _perform(
 def _carry_out(
     execution: Execution, resource: PlannedResource, operation: Operation, progress: Callable[[str], None]
 ) -> tuple[str, ...]:
-    """What a driver does: its intent in the journal, then the work, then the result."""
+    """Carries out one operation by a driver: its intent in the journal, then the work, then the result."""
     recording = execution.recording
     action = _action(execution, resource, operation)
     request = _request(execution, resource, operation, action, progress)

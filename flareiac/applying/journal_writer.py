@@ -47,7 +47,7 @@ class JournalWriter:
 
     @property
     def trouble(self) -> OSError | LockLost | None:
-        """Why the state is no longer written, None while it is."""
+        """The reason why the state is no longer written, None while it is."""
         return self._trouble
 
     @property

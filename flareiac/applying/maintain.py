@@ -119,7 +119,7 @@ def _weighed(
     recording: Recording,
     ports: Ports,
 ) -> Judgement:
-    """What the result is worth; it is recorded either way."""
+    """Judges the result, and records it whatever the verdict."""
     maintainer = ports.types[record.type].maintainer
     assert maintainer is not None, f"{record.type} is maintained and has no maintainer"
     judgement = maintainer().judge(task, done.result)

@@ -1,4 +1,4 @@
-"""What an apply works with: the state, the systems, and who hears of it."""
+"""The ports of an apply: the state, the systems, and the listeners to its events."""
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -32,7 +32,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MaintenancePorts:
-    """What maintenance takes beside what every operation does.
+    """The ports of maintenance beside those of every operation.
 
     ``decide``: the maintenance task as it is now, None where it is no longer declared; raises ``Failure``.
     ``outcome``: what came of one that was asked for, None where that is not known. ``clock`` gives UTC

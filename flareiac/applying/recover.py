@@ -75,8 +75,8 @@ def foresee(
     driver: Callable[[str, str], Driver],
     types: Mapping[str, ResourceType],
 ) -> Foreseen:
-    """What an apply will record before it begins: its serial comes after that. Raises ``Failure`` where that
-    cannot be found out.
+    """Returns what an apply will record before it begins: its serial comes after that. Raises ``Failure``
+    where that cannot be found out.
     """
     records = Records(resources=dict(snapshot.resources), dropped=snapshot.dropped)
     done: list[tuple[str, str]] = []
@@ -117,8 +117,9 @@ def _record(
 
 
 def _settle_maintenance(operation_id: str, asked: Data, recording: Recording, ports: Ports) -> bool:
-    """What its performer knows of it is recorded; what is not known is still due, or the next look at the
-    resource tells that it is not.
+    """Records what the performer knows of an interrupted task; returns True if it is known to have succeeded.
+    A task of which nothing is known is still due, unless the next observation of the resource shows
+    otherwise.
     """
     address, name = asked["address"], asked["duty"]
     judgement = None

@@ -33,7 +33,7 @@ def request_for(
     cancel: threading.Event,
     progress: Callable[[str], None],
 ) -> ApplyRequest[ActionT]:
-    """What the driver is asked; references carry the identities that are recorded by now."""
+    """Builds the request to the driver; references carry the identities that are recorded by now."""
     return ApplyRequest(
         key=operation_key(plan.lineage, plan.time, operation.id),
         address=resource.address,
@@ -81,7 +81,7 @@ def record_of(
     references: References,
     types: Mapping[str, ResourceType],
 ) -> ResourceRecord | None:
-    """What is recorded of a resource after a driver's answer, or None when there is nothing to record."""
+    """Builds the record of a resource after a driver's answer; None when there is nothing to record."""
     if outcome.attributes is None:
         return None
     if isinstance(outcome, Applied):

@@ -14,7 +14,7 @@ from flareiac.model.plan import CHANGE_VERBS, Operation, Plan
 
 @dataclass(slots=True, kw_only=True)
 class StagedChanges:
-    """Which changes have stages, and which of them have begun. Safe to use from several threads.
+    """The changes that have stages, and which of them have begun. Safe to use from several threads.
 
     ``own``: the operation that completes the change, by address; ``stages``: those before it.
     """
@@ -32,7 +32,7 @@ class StagedChanges:
                 self._begun.add(own.address)
 
     def is_open(self, operation: Operation) -> bool:
-        """Whether this is the own operation of a change of which a stage has begun."""
+        """Returns True if this is the own operation of a change of which a stage has begun."""
         own = self.own.get(operation.address)
         return own is not None and own.id == operation.id and operation.address in self._begun
 
@@ -45,7 +45,7 @@ class StagedChanges:
 
 
 def staged_changes(plan: Plan) -> StagedChanges:
-    """Those of a plan."""
+    """Returns the staged changes of a plan."""
     addresses = {item.address for item in plan.resources if item.proposal.stages}
     own: dict[str, Operation] = {}
     stages: dict[str, list[Operation]] = {address: [] for address in addresses}

@@ -1,5 +1,5 @@
-"""Whether the world is still what a plan relied on: compares fingerprints, not everything. Pure; the fresh
-observations are arguments.
+"""Checks that the world is still what a plan relied on: compares fingerprints, not everything. Pure; the
+fresh observations are arguments.
 """
 
 from collections.abc import Callable, Mapping
@@ -37,8 +37,8 @@ def moved(
     *,
     resumed: bool = False,
 ) -> tuple[StaleItem, ...]:
-    """What moved of the resources that the plan touches, but for those in ``skip`` (whose operations have
-    begun). ``resumed``: an apply of this plan is gone on with.
+    """Returns what moved of the resources that the plan touches, except those in ``skip`` (whose operations
+    have begun). ``resumed``: an apply of this plan is continued.
     """
     found: list[StaleItem] = []
     touched = {operation.address for operation in plan.operations} - skip

@@ -58,12 +58,12 @@ class Recording:
             return self._records.resources.get(address)
 
     def identity(self, address: str) -> Attributes:
-        """What the world answered last about an address; empty where nothing is recorded."""
+        """Returns the last recorded answer of the world about an address; empty where nothing is recorded."""
         record = self.record(address)
         return record.identity if record else {}
 
     def note(self, operation_id: str) -> Data:
-        """What a stage that is done left for those after it."""
+        """Returns what a completed stage left for those after it."""
         with self._lock:
             return self._notes.get(operation_id)
 
@@ -88,7 +88,7 @@ class Recording:
 
     @property
     def trouble(self) -> OSError | LockLost | None:
-        """Why the state is no longer written; None while it is."""
+        """The reason why the state is no longer written; None while it is."""
         return self._journal.trouble
 
     @property
@@ -179,8 +179,8 @@ class Recording:
         return self.record(address) if address is not None else None
 
     def _with_what_stays(self, record: ResourceRecord | None) -> ResourceRecord | None:
-        """What was recorded of its maintenance and of its user stays with an object that is recorded again,
-        and is not another one's.
+        """Keeps what was recorded of the maintenance and the user of an object that is recorded again, unless
+        it is another object.
         """
         known = None if record is None else self.record(record.address)
         if record is None or known is None or not known.is_same(record):
@@ -210,8 +210,8 @@ class Recording:
         return final
 
     def _notice_lost_lock(self) -> None:
-        """What another command has done by now is not known, so nothing more may be begun. Raises
-        ``LockLost``.
+        """Raises ``LockLost`` if the lock is lost: what another command has done by now is not known, so
+        nothing more may be begun.
         """
         if isinstance(self._journal.trouble, LockLost):
             raise self._journal.trouble
