@@ -1,4 +1,4 @@
-"""What happens during an apply, line by line, and how it ended, in Terraform's words where tools look for
+"""Renders the events of an apply, line by line, and its result, in Terraform's words where tools look for
 them.
 """
 
@@ -112,7 +112,7 @@ def operation_name(operation: Operation) -> str:
 
 
 def doing(operation: Operation) -> str:
-    """What is done while it runs: ``Creating``, or the words of a stage."""
+    """Returns the words for an operation while it runs: ``Creating``, or the words of a stage."""
     return _DOING[operation.verb] if operation.verb is not Verb.STAGE else _sentence(operation.text)
 
 
@@ -182,8 +182,8 @@ def stale_diagnostic(rows: Sequence[tuple[str, str, str, str]]) -> Diagnostic:
 
 
 def cancelled_text(diagnostics: Sequence[Diagnostic]) -> str:
-    """What the user's own cancelling left unconfirmed, in one line; empty where there is nothing of that
-    kind.
+    """Returns the operations that the user's own cancelling left unconfirmed, in one line; empty where there
+    are none.
     """
     unconfirmed: dict[str, dict[str, None]] = {}
     for item in diagnostics:
@@ -197,7 +197,9 @@ def cancelled_text(diagnostics: Sequence[Diagnostic]) -> str:
 
 
 def stale_text(rows: Sequence[tuple[str, str, str, str]]) -> str:
-    """What moved since a plan was made. Each row: address, what, how the plan knew it, how it is now."""
+    """Renders what moved since a plan was made. Each row: address, what, how the plan knew it, how it is
+    now.
+    """
     lines = ["Error: The plan is stale: what it relied on has changed, so nothing was started.", ""]
     for address, what, planned, now in rows:
         lines.append(f"  {printable(address)}: {printable(what)}")

@@ -1,4 +1,4 @@
-"""How many changes a plan holds, and how many an apply made: the numbers every renderer shows."""
+"""Counts the changes of a plan and of an apply: the numbers every renderer shows."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import replace
@@ -28,14 +28,14 @@ class Counts:
 
 
 def counts(plan: Plan) -> Counts:
-    """What apply would do; what is blocked is counted as that alone."""
+    """Counts what apply would do; a blocked resource counts as blocked only."""
     free = _count(item for item in plan.resources if not item.proposal.blockers)
     return replace(free, blocked=len(plan.blocked), due=len(plan.due))
 
 
 def applied(plan: Plan, done: Collection[str]) -> Counts:
-    """What an apply did; ``done`` are the ids of the operations that succeeded. A resource counts once all
-    its own operations did.
+    """Counts what an apply did; ``done`` are the ids of the operations that succeeded. A resource counts once
+    all its own operations did.
     """
     finished = set(done)
     changing = [item for item in plan.operations if item.verb is not Verb.MAINTAIN]

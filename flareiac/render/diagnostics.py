@@ -52,7 +52,7 @@ def as_json(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) ->
 
 
 def validate_json(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -> Json:
-    """What ``validate -json`` prints."""
+    """Builds the output of ``validate -json``."""
     items = list(diagnostics)
     errors = sum(item.severity is Severity.ERROR for item in items)
     return {

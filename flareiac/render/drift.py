@@ -1,4 +1,4 @@
-"""What ``drift`` found: the report for people, and one changed attribute as JSON."""
+"""Renders the result of ``drift``: the report for people, and one changed attribute as JSON."""
 
 from flareiac.kernel.data import Absent, Data, Json
 from flareiac.kernel.paths import render_path

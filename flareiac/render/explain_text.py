@@ -50,7 +50,7 @@ def explain_json(name: str, entry: Entry, also: Sequence[str] = ()) -> Attribute
 
 
 def kind_of(entry: Entry) -> str:
-    """What an entry is, in one word."""
+    """Returns the kind of an entry, in one word."""
     match entry:
         case ResourceType() | NestedBlock():
             return "block"

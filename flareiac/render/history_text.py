@@ -70,7 +70,7 @@ def history_json(current: Snapshot | Damaged, earlier: Sequence[Earlier]) -> Jso
 
 
 def difference_text(found: Difference | Damaged, serial: int | None) -> str:
-    """What going back changes in the state, and what it does not do."""
+    """Renders the changes of the state by going back, and what it does not change."""
     if isinstance(found, Damaged):
         return "\n".join(
             [

@@ -1,4 +1,4 @@
-"""Who holds the state lock. Pure."""
+"""Renders the holder of the state lock. Pure."""
 
 from flareiac.kernel.data import Json
 from flareiac.kernel.elapsed import elapsed_text

@@ -1,4 +1,4 @@
-"""What a plan destroys or loses: the last thing that is read before it is approved."""
+"""Renders what a plan destroys or loses: the last text that is read before it is approved."""
 
 from collections.abc import Iterator
 
@@ -22,7 +22,7 @@ def losses_text(plan: Plan, *, width: int, colour: bool) -> str:
 
 
 def _lost(resource: PlannedResource) -> Iterator[str]:
-    """What a resource loses; of one that is destroyed its end is said even where nothing else is."""
+    """Yields the losses of a resource; for a destroyed one a line even if nothing else is lost."""
     steps = [
         f"{step.text} [{step.effect.value}]" for step in resource.proposal.steps if step.effect in LOSING
     ]

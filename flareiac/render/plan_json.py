@@ -66,7 +66,7 @@ def plan_json(plan: Plan, *, tool_version: str, schemas: Schemas | None = None) 
 
 
 def actions(resource: PlannedResource) -> list[str]:
-    """What happens to a resource, in Terraform's words."""
+    """Returns the actions on a resource, in Terraform's words."""
     match resource.action:
         case Action.NO_OP | Action.RECORD:
             return ["no-op"]
@@ -87,7 +87,9 @@ def actions(resource: PlannedResource) -> list[str]:
 
 
 def before(resource: PlannedResource) -> Attributes | None:
-    """What is there now, as far as it is declared: the recorded attributes with what drifted in its place."""
+    """Returns the present attributes, as far as they are declared: the recorded ones with drifted values in
+    place.
+    """
     match resource.action:
         case Action.CREATE:
             return None
@@ -100,7 +102,7 @@ def before(resource: PlannedResource) -> Attributes | None:
 
 
 def after(resource: PlannedResource) -> Attributes | None:
-    """What will be there."""
+    """Returns the attributes after apply."""
     if resource.action in (Action.DELETE, Action.FORGET):
         return None
     if resource.proposal.planned is not None:
@@ -208,7 +210,9 @@ def _action_reason(resource: PlannedResource) -> str | None:
 
 
 def _drift(resource: PlannedResource, schemas: Schemas) -> dict[str, Json] | None:
-    """What changed behind the last apply's back: recorded before, observed after."""
+    """Returns the changes that were made outside FlareIaC since the last apply: recorded before, observed
+    after.
+    """
     recorded = resource.recorded
     if recorded is None:
         return None

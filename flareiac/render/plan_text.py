@@ -89,7 +89,7 @@ def _title(item: PlannedResource) -> str:
 
 
 def _noticed(plan: Plan, look: RenderOptions) -> list[str]:
-    """What is reported about resources that apply leaves alone: drift that it does not heal, and changes
+    """Renders the notices about resources that apply leaves alone: drift that it does not heal, and changes
     without an effect.
     """
     lines: list[str] = []
@@ -156,7 +156,9 @@ def _operations(operations: Sequence[Operation], look: RenderOptions) -> str:
 
 
 def _operation_text(item: Operation) -> str:
-    """What happens, in the words of the change where it has stages: an address is then named by them."""
+    """Returns the words for an operation; those of the change where it has stages, which then name the
+    address.
+    """
     if not item.text:
         return f"{item.verb.value} {item.address}" + (f": {item.task}" if item.task else "")
     effect = f" ({item.effect.value})" if item.effect is not None else ""
@@ -164,7 +166,7 @@ def _operation_text(item: Operation) -> str:
 
 
 def _unproven(plan: Plan) -> list[str]:
-    """What a plan is no evidence of."""
+    """Renders what a plan has not checked."""
     found = Counter(
         (item.type, item.proposal.unproven)
         for item in plan.resources

@@ -1,4 +1,6 @@
-"""Which values must not be shown: those that a schema calls sensitive, and those that a planner marked."""
+"""Finds the values that must not be shown: those that a schema calls sensitive, and those that a planner
+marked.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, TypeAlias
@@ -16,7 +18,7 @@ Schemas: TypeAlias = Mapping[str, Block]
 
 
 class Redacted:
-    """What stands where a sensitive value was."""
+    """The placeholder for a sensitive value."""
 
     def __repr__(self) -> str:
         return "(sensitive value)"
@@ -43,7 +45,7 @@ def sensitive_in(resource: PlannedResource, schemas: Schemas) -> tuple[Pattern, 
 
 
 def hides(patterns: Sequence[Pattern], path: Path) -> bool:
-    """Whether a path is a sensitive place, or lies in one."""
+    """Returns True if a path is a sensitive place, or lies in one."""
     return any(len(item) <= len(path) and _matches(item, path) for item in patterns)
 
 

@@ -47,7 +47,7 @@ Detail: TypeAlias = Literal["summary", "changes", "full"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderOptions:
-    """How entries are drawn."""
+    """The options for drawing entries."""
 
     style: Style
     width: int
@@ -223,7 +223,9 @@ def _signed(lines: Sequence[str], look: RenderOptions, sign: str, tone: Tone) ->
 
 
 def _starts(line: str) -> bool:
-    """Whether a line begins an attribute of the body (and does not go on with, or end, a nested value)."""
+    """Returns True if a line begins an attribute of the body (and does not continue or end a nested
+    value).
+    """
     return not line.startswith((" ", "}", "]")) and line not in ("", "EOT")
 
 

@@ -1,4 +1,4 @@
-"""Which lines of a source show what a complaint is about: the text of a span, the block around it, and carets
+"""Selects the lines of a source that show a diagnostic: the text of a span, the block around it, and carets
 under it.
 """
 

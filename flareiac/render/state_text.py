@@ -1,5 +1,5 @@
-"""What the state holds, for people as HCL-like text and for machines in the shape of Terraform's state
-JSON.
+"""Renders the content of the state, for people as HCL-like text and for machines in the shape of Terraform's
+state JSON.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""How much there is of resources that hold data: a sheet for people, and as JSON."""
+"""Renders the statistics of resources that hold data: a sheet for people, and as JSON."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What runs, as a table of fixed columns and as JSON. None is shown as ``-``."""
+"""Renders the running resources, as a table of fixed columns and as JSON. None is shown as ``-``."""
 
 from collections.abc import Iterator, Mapping
 

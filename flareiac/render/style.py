@@ -1,4 +1,4 @@
-"""Which colour a piece of terminal text has. Without colour every function returns its text as it is."""
+"""Colours pieces of terminal text. Without colour every function returns its text as it is."""
 
 from enum import Enum
 
@@ -6,7 +6,7 @@ from flareiac.kernel.lazy_dataclass import dataclass
 
 
 class Tone(Enum):
-    """What a piece of text is, as the parameters of an ANSI escape."""
+    """The role of a piece of text, as the parameters of an ANSI escape."""
 
     ADD = "32"
     CHANGE = "33"

@@ -151,7 +151,7 @@ def drift_lines(
 def failure_lines(
     diagnostics: Iterable[Diagnostic], *, tool_version: str, begun: bool, clock: Clock = time.time
 ) -> list[Line]:
-    """What a command that fails has left to say; ``begun``: it has printed its first line already."""
+    """Returns the last lines of a command that fails; ``begun``: it has printed its first line already."""
     first = [] if begun else [version_line(tool_version, clock)]
     return [*first, *(diagnostic_record(item, {}, clock=clock) for item in diagnostics)]
 

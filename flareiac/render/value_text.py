@@ -1,5 +1,5 @@
-"""How plain data is written for people: as in HCL, on one line where it fits, with nothing in it that could
-steer a terminal.
+"""Writes plain data for people: as in HCL, on one line where it fits, with nothing in it that could steer a
+terminal.
 """
 
 import difflib
@@ -128,7 +128,7 @@ def aligned(items: list[list[str]]) -> list[list[str]]:
 
 
 def is_text_block(value: Written) -> TypeGuard[str]:
-    """Whether a value is a text of several lines."""
+    """Returns True if a value is a text of several lines."""
     return isinstance(value, str) and "\n" in value.rstrip("\n")
 
 
