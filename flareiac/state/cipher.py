@@ -33,7 +33,7 @@ _CHANGED: Final = "it is not what was encrypted: it was changed, cut off or move
 
 
 class Purpose(StrEnum):
-    """What a text is for: one is never taken for another."""
+    """The purpose of a text: one is never taken for another."""
 
     SNAPSHOT = "snapshot"
     JOURNAL = "journal"
@@ -82,7 +82,7 @@ class Cipher:
         return self._primary is not None
 
     def seal(self, plain: bytes, purpose: Purpose, bound: str = "") -> bytes:
-        """What is stored of a text; ``bound`` must be named again to read it. Raises
+        """Returns the stored form of a text; ``bound`` must be named again to read it. Raises
         ``PassphraseMissing``.
         """
         if self._primary is None:

@@ -16,7 +16,7 @@ from flareiac.state.cipher import Cipher, Purpose
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _End:
-    """Where the next record goes under a lease: after which snapshot, and after how many records."""
+    """The position of the next record under a lease: after which snapshot, and after how many records."""
 
     lock_id: str
     base: str

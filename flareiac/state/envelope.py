@@ -20,7 +20,7 @@ _LARGEST: Final = 2**20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scrypt:
-    """How a key is derived from a passphrase (RFC 7914); ``salt`` in base64."""
+    """The parameters that derive a key from a passphrase (RFC 7914); ``salt`` in base64."""
 
     name: Literal["scrypt"] = "scrypt"
     n: int = 2**17
@@ -30,7 +30,7 @@ class Scrypt:
 
     @property
     def is_sane(self) -> bool:
-        """Whether it takes no more memory than a command should."""
+        """Returns True if it takes no more memory than a command should."""
         power = self.n > 1 and self.n & (self.n - 1) == 0
         return power and self.n <= _LARGEST and self.r == 8 and self.p == 1 and bool(self.salt)
 
@@ -52,14 +52,14 @@ class Envelope:
 
     @property
     def authenticated(self) -> bytes:
-        """What is authenticated beside the text."""
+        """Returns the bytes that are authenticated beside the text."""
         document = encode(self)
         del document["nonce"], document["data"]
         return write_json(document, compact=True, sort_keys=True).encode()
 
 
 def is_encrypted(content: bytes) -> bool:
-    """Whether a stored text is an envelope."""
+    """Returns True if a stored text is an envelope."""
     return content.startswith(_BEGINS)
 
 

@@ -38,8 +38,8 @@ def load(store: StateStore, root: str) -> Loaded:
 
 
 def understood(moment: Moment, where: str, root: str) -> Loaded:
-    """What a store holds, for the root module in ``root``; ``where`` says which store, for people. Raises
-    ``Damaged``.
+    """Decodes the content of a store, for the root module in ``root``; ``where`` says which store, for
+    people. Raises ``Damaged``.
     """
     stored, journal = moment.snapshot, moment.journal
     base = decode_state(stored.content, where, root) if stored else new_snapshot()
