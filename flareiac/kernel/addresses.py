@@ -18,8 +18,8 @@ _STEP: Final = re.compile(rf'({_NAME})(?:\[(?:([0-9]{{1,9}})|"((?:[^"\\]|\\.)*)"
 
 
 def is_name(text: str) -> bool:
-    """Whether a text is a name (``NAME_RULE``): what the label of a block is, so that every address can be
-    read again.
+    """Returns True if a text is a name (``NAME_RULE``): the label of a block has to be one, so that every
+    address can be read again.
     """
     return re.fullmatch(_NAME, text) is not None
 

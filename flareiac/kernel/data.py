@@ -269,7 +269,7 @@ def digest(value: Data) -> str:
 
 
 def is_known(value: Data) -> bool:
-    """Whether no part of a value is UNKNOWN."""
+    """Returns True if no part of a value is UNKNOWN."""
     if isinstance(value, dict):
         return all(item.__class__ in _PLAIN or is_known(item) for item in value.values())
     if isinstance(value, list | tuple):

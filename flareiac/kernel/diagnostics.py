@@ -70,7 +70,7 @@ class Diagnostic:
 
 
 class Place(TypedDict, total=False):
-    """Where a diagnostic belongs, and what is shown with it: the fields of ``Diagnostic`` that its code does
+    """The place of a diagnostic, and what is shown with it: the fields of ``Diagnostic`` that its code does
     not give.
     """
 

@@ -1,4 +1,4 @@
-"""How long something takes or is ago, for people. Pure."""
+"""Formats durations and ages for people. Pure."""
 
 
 def elapsed_text(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""Work that threads bring one by one and that is cheaper done together. Pure but for what the work does."""
+"""Group commit: work submitted by several threads runs as one batch. Pure but for what the work does."""
 
 import threading
 from collections.abc import Callable, Sequence

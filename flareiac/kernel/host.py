@@ -1,5 +1,5 @@
-"""Where does a process run, and what can be said from here of one that ran somewhere else? Reads ``/proc``
-where there is one.
+"""Identifies the host of a process, and what can be said from here of a process that ran on another one.
+Reads ``/proc`` where there is one.
 
 Names of hosts prove little: containers share them with their host or with each other, and so do machines that
 were copied. So a process can be looked for only from where its number means the same, and it has certainly
@@ -20,7 +20,7 @@ _FIRST_NAMESPACE: Final = "pid:[4026531836]"
 
 
 class Sight(StrEnum):
-    """What can be said from here of the processes of a place."""
+    """The knowledge that is possible from here about the processes of a place."""
 
     HERE = "here"
     """They can be looked for by their numbers."""
@@ -51,8 +51,8 @@ def this_host() -> Host:
 
 
 def sight(other: Host, last_sign: float, *, here: Host | None = None, booted: float | None = None) -> Sight:
-    """What can be said of the processes of a place whose last sign of life was written then (UTC seconds
-    since 1970).
+    """Returns what can be said of the processes of a place whose last sign of life was written then (UTC
+    seconds since 1970).
 
     ``booted`` is when this machine was booted, by the same clock. Where one of both sides has no ``/proc``,
     the host's name decides.
@@ -70,8 +70,8 @@ def sight(other: Host, last_sign: float, *, here: Host | None = None, booted: fl
 
 
 def has_clock_of_here(other: Host, *, here: Host | None = None) -> bool:
-    """Whether processes that run in a place now read the clock of this machine: they run under the same
-    kernel, in whatever container. Where one of both sides has no ``/proc``, the host's name decides.
+    """Returns True if processes that run in a place now read the clock of this machine: they run under the
+    same kernel, in whatever container. Where one of both sides has no ``/proc``, the host's name decides.
     """
     here = here or this_host()
     if not (here.boot and other.boot):
@@ -80,15 +80,15 @@ def has_clock_of_here(other: Host, *, here: Host | None = None) -> bool:
 
 
 def booted_at() -> float:
-    """When this machine was booted, in UTC seconds since 1970, as its clock says now."""
+    """Returns the time at which this machine was booted, in UTC seconds since 1970, as its clock says now."""
     return time.time() - (
         time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
     )
 
 
 def start_ticks(pid: int) -> int | None:
-    """When a process of this host started, in the kernel's ticks since the boot. None where there is none, or
-    only one that ended and was not waited for, or no ``/proc``.
+    """Returns the start of a process of this host, in the kernel's ticks since the boot. None where there is
+    no such process, or only one that ended and was not waited for, or no ``/proc``.
     """
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")

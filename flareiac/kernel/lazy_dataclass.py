@@ -49,7 +49,7 @@ def dataclass(
 
 
 def _has_frozen(cls: type) -> bool:
-    """Whether it is an heir of a frozen one, and so has to be defined as one."""
+    """Returns True if the class inherits from a frozen one, and so has to be defined as one."""
     params = (getattr(base, "__dataclass_params__", None) for base in cls.__mro__[1:])
     return any(found is not None and found.frozen for found in params)
 
@@ -95,7 +95,7 @@ def _init(cls: type) -> Callable[..., Any]:
 
 
 def _default(item: Field[Any], at: int, places: dict[str, Any]) -> tuple[str, str]:
-    """What follows the argument in the signature, and the value that the field takes then."""
+    """Returns the text after the argument in the signature, and the value that the field takes then."""
     if item.default_factory is not MISSING:
         places[f"_default{at}"] = item.default_factory
         return "=_MISSING", f"_default{at}() if {item.name} is _MISSING else {item.name}"

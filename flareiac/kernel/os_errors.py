@@ -1,4 +1,4 @@
-"""What to do about an ``OSError``. Pure."""
+"""Advice for each ``OSError``. Pure."""
 
 import errno
 

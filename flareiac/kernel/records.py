@@ -52,7 +52,7 @@ def named(json_name: str) -> Metadata:
 
 
 class Form(NamedTuple):
-    """How values of an annotated type are written, and read again; ``decode`` raises ``ValueError`` or
+    """The written form of an annotated type's values, in both directions; ``decode`` raises ``ValueError`` or
     ``TypeError`` for anything else.
     """
 
@@ -126,7 +126,7 @@ def decode(
 
 
 class _Rules(NamedTuple):
-    """How data is read: which fields may be missing, and whether there may be others."""
+    """The rules for reading data: which fields may be missing, and whether there may be others."""
 
     complete: bool
     lenient: bool
@@ -374,7 +374,7 @@ def _compiled_encoder(record: Any, _exact: Callable[[Any], Any]) -> Callable[[An
 
 
 def _compiled_decoder(record: Any, rules: _Rules, exact: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Of data that does not fit, ``exact`` says what is wrong."""
+    """Compiles a decoder; for data that does not fit, ``exact`` says what is wrong."""
     places: dict[str, Any] = {"exact": exact, "record": record, "gone": object()}
     lines = ["if data.__class__ is not dict: return exact(data)", "try:", " found, get = 0, data.get"]
     defaults = {item.name: item for item in dataclasses.fields(record)}

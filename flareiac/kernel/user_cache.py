@@ -21,7 +21,7 @@ def cache_directory(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def read(name: str) -> bytes | None:
-    """What was kept under a name, or None."""
+    """Returns the bytes kept under a name, or None."""
     try:
         return (cache_directory() / name).read_bytes()
     except OSError:
@@ -29,7 +29,7 @@ def read(name: str) -> bytes | None:
 
 
 def read_whole(name: str) -> bytes | None:
-    """What ``keep_whole`` kept under a name; None for nothing, and for what is damaged."""
+    """Returns what ``keep_whole`` kept under a name; None for nothing, and for what is damaged."""
     expected, _, content = (read(name) or b"").partition(b"\n")
     return content if hashlib.sha256(content).hexdigest().encode() == expected else None
 
@@ -40,7 +40,7 @@ def keep_whole(name: str, content: bytes) -> None:
 
 
 def read_json(name: str) -> Any:
-    """What ``keep_json`` kept under a name; None for nothing, and for what is damaged."""
+    """Returns what ``keep_json`` kept under a name; None for nothing, and for what is damaged."""
     encoded = read_whole(name)
     try:
         return None if encoded is None else json.loads(encoded)
