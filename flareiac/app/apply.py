@@ -41,7 +41,7 @@ from flareiac.state.read import Loaded
 
 
 class ApplyOutcome(StrEnum):
-    """How an apply ended."""
+    """The end of an apply."""
 
     NOTHING_TO_DO = "nothing to do"
     INVALID = "invalid"
@@ -60,7 +60,7 @@ class ApplyOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplyReport:
-    """What came of it. ``planned`` holds the plan, its complaints and the texts they point into."""
+    """The result of an apply. ``planned`` holds the plan, its diagnostics and the texts they point into."""
 
     end: ApplyOutcome
     planned: PlanReport
@@ -68,8 +68,8 @@ class ApplyReport:
 
     @property
     def begun(self) -> bool:
-        """Whether there is something to sum up: operations were started or skipped, or there was nothing left
-        to do.
+        """Returns True if there is something to sum up: operations were started or skipped, or there was
+        nothing left to do.
         """
         tally = self.report.tally
         return bool(tally.done or tally.incomplete or tally.skipped) or self.end in (
@@ -91,7 +91,7 @@ class ApplyReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplyOptions:
-    """How an apply goes about it. ``approve`` is asked with the plan before anything happens."""
+    """The options of an apply. ``approve`` is called with the plan before anything happens."""
 
     approve: Callable[[PlanReport], bool]
     emit: Callable[[Event], None]
@@ -323,7 +323,7 @@ def _end(report: Report, plan: Plan) -> ApplyOutcome:
 
 
 def _left_changed(plan: Plan, report: Report) -> bool:
-    """Whether an apply with failures has left something that was not so before."""
+    """Returns True if an apply with failures has left something that was not so before."""
     tally = report.tally
     operations = {operation.id: operation for operation in plan.operations}
     failed = {operations[item].address for item in (*tally.failed, *tally.unconfirmed)}

@@ -1,5 +1,5 @@
-"""Which shared place this checkout used last, and what it saw there: ``.flareiac/backend.json``. Touches that
-file.
+"""Records the shared place that this checkout used last, and what it saw there: ``.flareiac/backend.json``.
+Touches that file.
 
 It holds no secrets, for settings of backends are none. There is none while the state is in the checkout
 itself.

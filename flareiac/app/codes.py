@@ -1,5 +1,5 @@
-"""What does a code mean? Looks it up in the tables and pages of the core and of the installed providers.
-Reads package data only.
+"""Looks up the meaning of a code in the tables and pages of the core and of the installed providers. Reads
+package data only.
 """
 
 import re

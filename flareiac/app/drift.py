@@ -40,7 +40,9 @@ def drift(workspace: Workspace, request: PlanRequest) -> Found:
 
 
 def compared(made: Plan, inputs: Inputs, recorded: int) -> DriftReport:
-    """What differs from what was recorded. ``recorded``: how many resources the state holds. Pure."""
+    """Returns the differences from what was recorded. ``recorded``: how many resources the state holds.
+    Pure.
+    """
     found = drifted(inputs)
     entries: list[DriftEntry] = []
     for item in made.resources:

@@ -22,8 +22,8 @@ _BACK = (
 
 
 def edited_state(root: Path, problem: Exception) -> Diagnostic | None:
-    """What is said instead of an unexpected exception; None where nothing of the state explains it, or it
-    cannot be read.
+    """Returns the diagnostic that replaces an unexpected exception; None where nothing of the state explains
+    it, or it cannot be read.
     """
     if not isinstance(problem, MISSHAPEN):
         return None
@@ -45,8 +45,8 @@ def edited_state(root: Path, problem: Exception) -> Diagnostic | None:
 
 
 def _of_the_journal(interrupted: Interrupted, registry: Registry, problem: Exception) -> str:
-    """What of an open intent explains a failure, with the way out; empty where nothing does. A payload is
-    read by its driver alone, which says by a ``Mismatch`` that it has another shape.
+    """Explains a failure by an open intent, with the way out; empty where none explains it. A payload is read
+    by its driver alone, which reports another shape by a ``Mismatch``.
     """
     if found := misshapen_intent(interrupted, registry):
         return f"{found}. {WITHOUT_JOURNAL}"

@@ -1,4 +1,4 @@
-"""What was measured last time, in the user's cache: so that a table without commits since is not measured
+"""Keeps the last measurements in the user's cache: so that a table without commits since is not measured
 again.
 """
 

@@ -7,7 +7,7 @@ from flareiac.sdk.state import LockHeld, LockInfo
 
 
 def lock_status(workspace: Workspace) -> LockInfo | None:
-    """Who holds the state lock, None where it is free. Raises ``Failure``."""
+    """Returns the holder of the state lock, None where it is free. Raises ``Failure``."""
     with state_trouble(workspace):
         return workspace.store.lock_info()
 

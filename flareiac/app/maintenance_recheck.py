@@ -90,7 +90,9 @@ class MaintenanceRecheck:
         return Measurement(provider=resource.provider, type=resource.type, request=request)
 
     def _uses(self, asked: Asked, record: ResourceRecord) -> frozenset[str]:
-        """What a record uses; found out once for as long as it stays as it is."""
+        """Returns the addresses that a record uses; computed once for as long as the record stays as it
+        is.
+        """
         known = self._used.get(record.address)
         if known is not None and known[0] is record:
             return known[1]
@@ -106,7 +108,7 @@ class MaintenanceRecheck:
 
 
 def _references(asked: Asked, record: ResourceRecord) -> References:
-    """What a recorded resource refers to, as the plan knows it, else as it was recorded."""
+    """Returns the references of a recorded resource, as the plan knows them, else as they were recorded."""
     start = (*record.dependencies, *references(record.attributes))
     return {**recorded_connections(record), **planned_references(asked.plan, start, asked.snapshot.identity)}
 

@@ -43,7 +43,7 @@ def misshapen_intent(interrupted: Interrupted, registry: Registry) -> str:
 
 
 def requests(interrupted: Interrupted) -> Iterator[StoredRequest]:
-    """What the open intents of an interrupted apply asked of drivers."""
+    """Yields the stored requests of the open intents of an interrupted apply."""
     for intent in interrupted.open.values():
         match stored_intent(intent.operation):
             case StoredMaintenance() as stored:
@@ -55,7 +55,7 @@ def requests(interrupted: Interrupted) -> Iterator[StoredRequest]:
 
 
 def _as_recorded(request: StoredRequest) -> Iterator[ResourceRecord]:
-    """What an operation was to make of its resource, and what was recorded before it."""
+    """Yields the record that an operation was to make of its resource, and the one before it."""
     resolved = {address: item.attributes for address, item in request.references.items()}
     if request.planned is not None:
         yield replace(request.record, attributes=request.planned, resolved=resolved)

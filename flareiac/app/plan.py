@@ -38,7 +38,7 @@ from flareiac.state.read import Loaded
 
 
 class Refresh(StrEnum):
-    """How much is asked of the systems."""
+    """The extent to which the systems are asked."""
 
     FULL = "full"
     CHANGED = "changed"
@@ -47,7 +47,7 @@ class Refresh(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRequest:
-    """What a user asked of a plan."""
+    """The request of a user for a plan."""
 
     options: Options = field(default_factory=Options)
     refresh: Refresh = Refresh.CHANGED
@@ -139,8 +139,8 @@ def _made(workspace: Workspace, request: PlanRequest, report: PlanReport, inputs
 
 
 def _disturbed_by_work(workspace: Workspace, made: Plan, inputs: Inputs) -> Iterator[Diagnostic]:
-    """What due maintenance does to others where it is carried out. Where that is not known, the rest of the
-    plan stands.
+    """Yields the effects on others of due maintenance where it is carried out. Where they are not known, the
+    rest of the plan holds.
     """
     due = (item for item in made.tasks if item.task.due and item.task.performer is not None)
     for address, performer in dict.fromkeys((item.address, str(item.task.performer)) for item in due):
@@ -271,7 +271,9 @@ def _observations(
 
 
 def _former(workspace: Workspace, snapshot: Snapshot, request: PlanRequest) -> Mapping[str, Observation]:
-    """What was not looked at holds what is not known."""
+    """Observes the resources that left the state and for which others hold data; without a refresh none is
+    observed, and what they hold is unknown.
+    """
     return {} if request.refresh is Refresh.NONE else workspace.observe(former_questions(snapshot))
 
 
@@ -283,8 +285,8 @@ def _figures(
     observations: Mapping[str, Observation],
     request: PlanRequest,
 ) -> tuple[Mapping[str, Attributes], tuple[Diagnostic, ...]]:
-    """What maintenance decides by, of everything for which some is declared and that is there; and of what
-    that is not known.
+    """Returns the figures that maintenance decides by, of everything that exists and has maintenance
+    declared; and diagnostics for those whose figures are not known.
     """
     if (
         request.refresh is Refresh.NONE
@@ -322,7 +324,9 @@ def _figures(
 
 
 def _recorded_data(snapshot: Snapshot) -> Callable[[Question], Present | None]:
-    """What data blocks were when the resources that refer to them were applied."""
+    """Answers questions about data blocks with their attributes at the last apply of the resources that refer
+    to them.
+    """
     known = {
         address: attributes
         for record in snapshot.resources.values()
@@ -373,7 +377,7 @@ class Reading:
 
 
 def questions(desired: Desired, snapshot: Snapshot, addresses: list[str], reading: Reading) -> list[Question]:
-    """What to ask about each address: as declared where it is, else as recorded."""
+    """Returns a question about each address: as declared where it is, else as recorded."""
     imports = {item.to: item.id for item in desired.imports}
     found: list[Question] = []
     for address in addresses:

@@ -1,5 +1,6 @@
-"""What a plan was made with, beside the configuration that it holds: the place of the state, the inputs from
-outside, and the versions. A saved plan is applied where all of that is the same. Touches the project's files.
+"""Collects the inputs of a plan beside the configuration that it holds: the place of the state, the inputs
+from outside, and the versions. A saved plan is applied where all of that is the same. Touches the project's
+files.
 """
 
 import hashlib

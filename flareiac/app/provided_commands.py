@@ -11,8 +11,8 @@ from flareiac.sdk.commands import Commands
 
 
 def provided_commands() -> Commands:
-    """Those of all providers, by their first word. Raises ``Failure`` where two providers offer the same
-    word.
+    """Returns the commands of all providers, by their first word. Raises ``Failure`` where two providers
+    offer the same word.
     """
     found: dict[str, str] = {}
     commands = {}

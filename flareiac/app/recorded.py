@@ -1,4 +1,6 @@
-"""What the state holds of an address. Pure; the use case of ``state list``, and a part of many others."""
+"""Looks up the state's record of an address. Pure; the use case of ``state list``, and a part of many
+others.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,7 +20,7 @@ def addresses(snapshot: Snapshot, patterns: Sequence[str]) -> list[str]:
 
 
 def recorded(snapshot: Snapshot, address: str) -> ResourceRecord:
-    """What the state holds of an address. Raises ``Failure`` when it holds nothing."""
+    """Returns the state's record of an address. Raises ``Failure`` when there is none."""
     record = snapshot.resources.get(address)
     if record is None:
         connections = {each for item in snapshot.resources.values() for each in item.resolved}

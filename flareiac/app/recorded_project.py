@@ -46,13 +46,15 @@ class RecordedView:
         return self.workspace.driver(self.snapshot.resources[resource.address].provider, resource.type)
 
     def dependents(self, address: str) -> Sequence[RecordedResource]:
-        """Those that refer to it."""
+        """Returns the resources that refer to it."""
         return [
             item for item in self.resources() if address in self.snapshot.resources[item.address].dependencies
         ]
 
     def users(self, address: str) -> Sequence[tuple[RecordedResource, Relation]]:
-        """Who writes it or streams from it, by the recorded definitions. Raises ``Failure``."""
+        """Returns the resources that write it or stream from it, by the recorded definitions. Raises
+        ``Failure``.
+        """
         types = self.workspace.installed.registry.types
         found: dict[str, Relation] = {}
         for relation in (Relation.STREAMS_FROM, Relation.WRITES):
@@ -65,14 +67,14 @@ class RecordedView:
         return [(self.resource(holder), relation) for holder, relation in sorted(found.items())]
 
     def running(self, resource: RecordedResource) -> RunStatus | None:
-        """What it is doing; None where it does not run. Raises ``Failure``."""
+        """Returns the status of a resource; None where it does not run. Raises ``Failure``."""
         driver = self.driver(resource)
         if not isinstance(driver, Inspecting):
             return None
         return driver.inspect(resource.address, resource.recorded, resource.references)
 
     def earlier_states(self, address: str) -> Sequence[EarlierState]:
-        """What the recorded resources noted of it before they emptied it."""
+        """Returns the states that the recorded resources noted of it before they emptied it."""
         types = self.workspace.installed.registry.types
         return [
             state

@@ -18,7 +18,7 @@ from flareiac.state.read import Loaded
 
 
 class Expected(StrEnum):
-    """Which state a command works with."""
+    """The state that a command expects."""
 
     SEEN = "seen"
     """The one that this checkout saw there."""
@@ -29,7 +29,7 @@ class Expected(StrEnum):
 
 
 def is_stored(loaded: Loaded) -> bool:
-    """Whether anything was ever written there."""
+    """Returns True if anything was ever written there."""
     return loaded.revision is not None or loaded.recovered.entries > 0
 
 
@@ -78,7 +78,7 @@ def check_known(place: StatePlace, workspace: str) -> None:
 
 
 def no_such_workspace(place: StatePlace, workspace: str) -> Failure:
-    """What is said of a workspace that holds nothing."""
+    """Builds the error for a workspace that holds nothing."""
     known = sorted({DEFAULT, *place.workspaces()})
     return Failure(
         error(
@@ -90,7 +90,7 @@ def no_such_workspace(place: StatePlace, workspace: str) -> Failure:
 
 
 def state_gone(place: StatePlace, workspace: str, lineage: str) -> Failure:
-    """What is said where a state was seen and none is now."""
+    """Builds the error for a state that was seen earlier and does not exist now."""
     return Failure(
         error(
             codes.STATE_GONE,

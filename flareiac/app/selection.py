@@ -1,4 +1,4 @@
-"""Which workspace a command works in: ``FLAREIAC_WORKSPACE``, else the one that ``workspace select`` chose,
+"""Selects the workspace of a command: ``FLAREIAC_WORKSPACE``, else the one that ``workspace select`` chose,
 else ``default``. Touches ``.flareiac/workspace``.
 """
 

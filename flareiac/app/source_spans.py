@@ -1,6 +1,4 @@
-"""Where in the files is what an apply complains of? By the address and the attribute that the complaint
-names.
-"""
+"""Locates the diagnostics of an apply in the files, by the address and the attribute that they name."""
 
 from collections.abc import Iterable
 

@@ -116,7 +116,7 @@ def _not_a_state(name: str, why: str) -> Diagnostic:
 
 
 def _refusal(current: Snapshot, pushed: Snapshot) -> Diagnostic | None:
-    """Why a state does not follow the one that is there."""
+    """Returns the reason why a state does not follow the current one; None where it does."""
     if pushed.lineage != current.lineage:
         why = (
             f"It belongs to another state: its lineage is {pushed.lineage}, and the one here is "

@@ -83,8 +83,8 @@ def _heal(
 
 
 def kept_of_damaged(workspace: Workspace) -> tuple[Earlier, ...]:
-    """What can be recorded again where the state cannot be read: the snapshot in place, if only the journal
-    is damaged, and those before it. Raises ``Failure``.
+    """Returns the snapshots that can be recorded again where the state cannot be read: the one in place, if
+    only the journal is damaged, and those before it. Raises ``Failure``.
     """
     with state_trouble(workspace):
         return (*_in_place(workspace), *_kept(workspace))
@@ -110,7 +110,9 @@ def _kept(workspace: Workspace) -> tuple[Earlier, ...]:
 
 
 def _with_figures(workspace: Workspace, kept: Kept) -> Earlier:
-    """One that is damaged, or that no configured passphrase decrypts, is shown all the same."""
+    """Adds serial and number of resources; a snapshot that is damaged, or that no configured passphrase
+    decrypts, is listed without them.
+    """
     shown = Earlier(name=kept.name, written=kept.written, size=kept.size, serial=None, resources=None)
     try:
         document = read_json(workspace.store.read_history(kept.name))

@@ -22,7 +22,7 @@ _OPERATION = "init -migrate-state"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Side:
-    """What a place holds of one workspace."""
+    """The content of a place for one workspace."""
 
     place: StatePlace
     store: StateStore
@@ -50,7 +50,7 @@ class _Side:
         return understood(self.moment, self.store.describe(), str(self.place.root))
 
     def begins(self, other: "_Side") -> bool:
-        """Whether it is an unfinished (or finished) copy of another."""
+        """Returns True if it is an unfinished (or finished) copy of another."""
         return self.content == other.content and self.records == other.records[: len(self.records)]
 
 

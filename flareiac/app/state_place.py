@@ -1,5 +1,5 @@
-"""Where the state of a project is kept: its backend with all settings. Every command opens it here. Touches
-the project's files and, in an opened store, the place.
+"""Locates the state of a project: its backend with all settings. Every command opens it here. Touches the
+project's files and, in an opened store, the place.
 
 The place comes from the ``backend`` block, from what ``init -backend-config`` gave, and from what this
 checkout used last (``backend_record``): where they disagree, nothing is opened, because a state that seems
@@ -31,8 +31,8 @@ from flareiac.state.encrypted_store import EncryptedStore
 
 
 def both_ways(options: str = "") -> str:
-    """What can be done where the place is another one than before. ``options``: what ``init`` has to be given
-    with both, for it remembers only what it was given for the place that is used.
+    """Returns the ways out where the place is another one than before. ``options``: what ``init`` has to be
+    given with both, because it remembers only what it was given for the place that is used.
     """
     given = f" {options}" if options else ""
     return (
@@ -60,8 +60,8 @@ class StatePlace:
 
     @property
     def place(self) -> str:
-        """Where it is within its kind, the same text in every checkout; empty where every checkout has a
-        place of its own.
+        """The place within its kind, the same text in every checkout; empty where every checkout has a place
+        of its own.
         """
         if isinstance(self.backend, Locating):
             with self._at_block():
@@ -70,7 +70,7 @@ class StatePlace:
 
     @property
     def is_shared(self) -> bool:
-        """Whether other checkouts have the same place."""
+        """Returns True if other checkouts have the same place."""
         return self.place != ""
 
     def __str__(self) -> str:
@@ -124,7 +124,7 @@ class StatePlace:
         return " ".join(f"-backend-config={quote(f'{name}={text}')}" for name, text in texts.items())
 
     def record(self, lineages: Mapping[str, str]) -> BackendRecord:
-        """What this checkout notes of it."""
+        """Returns the record of the place that this checkout keeps."""
         return BackendRecord(
             kind=self.kind, settings=dict(self.settings), given=dict(self.given), lineages=dict(lineages)
         )
@@ -132,7 +132,7 @@ class StatePlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """What the ``flareiac`` blocks of a project say, and the texts that they stand in."""
+    """The settings in the ``flareiac`` blocks of a project, and the texts that contain them."""
 
     settings: Settings
     sources: Mapping[str, Source]
@@ -150,8 +150,8 @@ def written_settings(root: Path) -> Written:
 
 @cache
 def project_cipher(root: Path) -> Cipher:
-    """What encrypts the state and saved plans of a project: one for a process, so that a key is derived once.
-    Raises ``Failure``.
+    """Returns the cipher of a project's state and saved plans: one for a process, so that a key is derived
+    once. Raises ``Failure``.
     """
     return cipher_of(written_settings(root).settings.encryption, root)
 
@@ -248,7 +248,9 @@ def left_workspaces(root: Path) -> Sequence[str]:
 
 
 def moved_to(journal: Journal) -> str | None:
-    """Where a state with this journal was moved to, as its mark says. Raises ``Damaged``."""
+    """Returns the place that a state with this journal was moved to, as its mark says; None if it was not
+    moved. Raises ``Damaged``.
+    """
     last = decode_entry(journal.records[-1], "the journal") if journal.records else None
     return last.to if isinstance(last, Moved) else None
 

@@ -33,8 +33,8 @@ _BEGINNING: Final = re.compile(rb"[0-9a-f]*(?: |\Z)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecoverReport:
-    """What came of it. ``added``: how many records the state did not hold yet; ``open``: whether the next
-    apply has to find out how operations ended; ``torn``: the last record of the file was cut off.
+    """The result of a recovery. ``added``: how many records the state did not hold yet; ``open``: whether the
+    next apply has to find out how operations ended; ``torn``: the last record of the file was cut off.
     """
 
     records: int
@@ -200,7 +200,7 @@ def _refuse_contradictions(loaded: Loaded, entries: list[Entry], serial: int) ->
 
 
 def _contradictions(snapshot: Snapshot, entries: list[Entry]) -> list[str]:
-    """What the state holds otherwise, by name."""
+    """Returns the names of everything that the state holds otherwise."""
     last = {entry.address: entry for entry in entries if isinstance(entry, Result)}
     found = [address for address, result in sorted(last.items()) if _differs(snapshot, result)]
     outputs = [entry for entry in entries if isinstance(entry, Outputs)]

@@ -29,7 +29,7 @@ from flareiac.sdk.state import BackendSetting
 
 
 class Change(StrEnum):
-    """What is to be done when the place is another one than before."""
+    """The treatment of the states when the place is another one than before."""
 
     REFUSE = "refuse"
     MIGRATE = "migrate"
@@ -38,7 +38,7 @@ class Change(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateRequest:
-    """What was typed. ``given``: the values of ``-backend-config``, ``K=V`` or the name of a file."""
+    """The request as typed. ``given``: the values of ``-backend-config``, ``K=V`` or the name of a file."""
 
     given: Sequence[str] = ()
     change: Change = Change.REFUSE
@@ -110,7 +110,7 @@ def _before(root: Path, record: BackendRecord | None, place: StatePlace) -> _Bef
 
 
 def _given(root: Path, items: Sequence[str], block: BackendBlock | None) -> dict[str, str | bool]:
-    """What ``-backend-config`` gives, checked as the block is. Raises ``Failure``."""
+    """Returns the settings that ``-backend-config`` gives, checked as the block is. Raises ``Failure``."""
     if not items:
         return {}
     if block is None:

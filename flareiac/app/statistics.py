@@ -1,4 +1,4 @@
-"""How much there is of everything recorded that holds data, and how it is kept. Reads only; asks no
+"""Measures the size and the storage of every recorded resource that holds data. Reads only; asks no
 engine.
 """
 
@@ -16,7 +16,7 @@ from flareiac.sdk.statistics import ReportsStatistics, Statistics, StatisticsReq
 
 
 def sheets(workspace: Workspace) -> list[StatisticsSheet]:
-    """Those of all installed types."""
+    """Returns the sheets of all installed types."""
     return [kind.sheet for kind in workspace.installed.registry.types.values() if kind.sheet is not None]
 
 

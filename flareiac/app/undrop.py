@@ -82,8 +82,8 @@ def _not_known(wanted: str, snapshot: Snapshot, known: Collection[str]) -> Diagn
 
 
 def _chosen(workspace: Workspace, snapshot: Snapshot, wanted: str) -> ResourceRecord:
-    """What is meant: the newest of that address that is gone, which is the recorded one where that is gone
-    unseen.
+    """Returns the dropped resource that the user means: the newest of that address that is gone, which is the
+    recorded one if it is gone unnoticed. Raises ``Failure``.
     """
     address, uuid = _parts(wanted)
     here = snapshot.resources.get(address)
@@ -193,7 +193,7 @@ def _there(address: str, gone: Sequence[ResourceRecord]) -> Diagnostic:
 
 
 def _other(item: ResourceRecord, left: Remains) -> str:
-    """What else the address has been, for a user who meant one of those."""
+    """Describes another resource that had the address, for a user who meant that one."""
     return f"dropped earlier and still known: {item.exact_name}" + (f", {left.trace}" if left.trace else "")
 
 

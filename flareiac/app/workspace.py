@@ -1,4 +1,4 @@
-"""What every use case works at: the project, its providers (opened when first needed) and its state. Touches
+"""The context of every use case: the project, its providers (opened when first needed) and its state. Touches
 what it opens.
 """
 
@@ -77,7 +77,7 @@ class Workspace:
 
     @property
     def place(self) -> StatePlace:
-        """Where the states of all workspaces are. Raises ``Failure``."""
+        """The place of the states of all workspaces. Raises ``Failure``."""
         if self._place is None:
             with _reachable(lambda: "The state"):
                 self._place = state_place(self.root)
@@ -91,7 +91,7 @@ class Workspace:
         return self._store
 
     def seal(self, content: bytes) -> bytes:
-        """What an emergency file holds of a text: encrypted where the state is."""
+        """Returns the form in which an emergency file holds a text: encrypted where the state is."""
         return project_cipher(self.root).seal(content, Purpose.EMERGENCY)
 
     def unseal(self, content: bytes) -> bytes:
@@ -125,7 +125,7 @@ class Workspace:
             return self._misshapen_journal(loaded) or loaded
 
     def _misshapen_journal(self, loaded: Loaded) -> Damaged | None:
-        """Why no apply can find out what an interrupted one did."""
+        """Returns the reason why no apply can find out what an interrupted one did; None where one can."""
         if loaded.recovered.interrupted is None:
             return None
         # Imported here: what intents hold is read of few states.
@@ -277,11 +277,11 @@ class Workspace:
         return self._performing(request.performer.type).perform(request)
 
     def disturbed(self, address: str, performer: Resolved, references: References) -> Sequence[Diagnostic]:
-        """What work on a resource does to others of its performer. Raises ``Failure``."""
+        """Returns the effects of work on a resource on others of its performer. Raises ``Failure``."""
         return self._performing(performer.type).disturbed(address, performer, references)
 
     def outcome(self, request: PerformRequest) -> Performed | None:
-        """What came of a maintenance task that was asked for, as far as its performer knows. Raises
+        """Returns the outcome of a requested maintenance task, as far as its performer knows. Raises
         ``Failure``.
         """
         return self._performing(request.performer.type).outcome(request)
@@ -293,7 +293,7 @@ class Workspace:
         return session
 
     def read_data(self, question: Question) -> Present | Diagnostic:
-        """What there is of a data block, or why that is not known."""
+        """Returns the attributes of a data block, or the reason why they are not known."""
         address = question.request.address
         match self.observe([question])[address]:
             case Present() as found:

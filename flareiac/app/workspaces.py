@@ -93,7 +93,7 @@ def delete(workspace: Workspace, name: str, *, force: bool) -> int:
 
 
 def _readable(doomed: Workspace) -> bool:
-    """Whether a state can be read; a damaged one is deleted only by force."""
+    """Returns True if a state can be read; a damaged one is deleted only by force."""
     try:
         doomed.load_state(even_moved=True)
     except Failure:

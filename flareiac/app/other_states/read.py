@@ -33,7 +33,7 @@ _SHOWN: Final = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OtherState:
-    """Where the state of another project is. ``root``: the folder of its root module, of a local one."""
+    """The place of another project's state. ``root``: the folder of its root module, for a local one."""
 
     backend: StateBackend
     settings: Attributes
@@ -45,7 +45,7 @@ class OtherState:
         return self.backend.name == LOCAL
 
     def workspaces(self) -> list[str]:
-        """Those with a state, sorted. Raises ``OSError`` or ``Failure``."""
+        """Returns the workspaces with a state, sorted. Raises ``OSError`` or ``Failure``."""
         found = self.backend.workspaces(self.settings, root=str(self.root), environment=os.environ)
         return sorted(found)
 
@@ -135,7 +135,7 @@ def _locked(where: str) -> str:
 
 
 def _nothing_there(state: OtherState, where: str) -> str:
-    """Why there is nothing to read, as far as that can be found out."""
+    """Explains why there is nothing to read, as far as that can be found out."""
     if state.is_local and not state.root.is_dir():
         return f"There is no folder {state.root}. path is relative to the root module of this project."
     elsewhere = _kept_elsewhere(state) if state.is_local else ""
@@ -149,7 +149,9 @@ def _nothing_there(state: OtherState, where: str) -> str:
 
 
 def _kept_elsewhere(state: OtherState) -> str:
-    """Where the project of a folder keeps its state instead."""
+    """Returns a sentence on the place where the project of a folder keeps its state instead; empty where none
+    is known.
+    """
     with suppress(Failure, OSError):
         record = read_record(state.root)
         place = recorded_place(state.root, record) if record is not None else None
@@ -165,8 +167,8 @@ def present(
     *,
     interrupted: bool = False,
 ) -> Present:
-    """What expressions may use of recorded outputs; ``where`` they are recorded, for people. ``interrupted``:
-    an apply there has not ended.
+    """Returns the attributes that expressions may use of recorded outputs; ``where`` they are recorded, for
+    people. ``interrupted``: an apply there has not ended.
     """
     known = {name: output for name, output in recorded.items() if not output.sensitive}
     values = {**defaults, **{name: output.value for name, output in known.items()}}
@@ -178,7 +180,7 @@ def present(
 def _lacking(
     recorded: Mapping[str, OutputValue], interrupted: bool, where: str, name: str
 ) -> tuple[Code, str]:
-    """What is said of an output that cannot be had."""
+    """Returns the code and the text for an output that is not available."""
     if name in recorded:
         return codes.OTHER_OUTPUT_SENSITIVE, (
             f'The output "{name}" in {where} is sensitive, so that its value was never stored. Refer to '

@@ -1,4 +1,4 @@
-"""What users may write in a ``data "state"`` block, and its canonical attributes before it is read."""
+"""The schema of a ``data "state"`` block, and its canonical attributes before it is read."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -52,7 +52,7 @@ SCHEMA: Final = Block(
 def canonical(
     decoded: Decoded, _references: References, _project: Project, diagnostics: Diagnostics
 ) -> Attributes:
-    """Where the state is, with the defaults of its backend filled in."""
+    """Returns the place of the state and its fallback values, with the defaults of its backend filled in."""
     written = decoded.attributes
     workspace = "default" if written["workspace"] is None else written["workspace"]
     if not is_workspace_name(workspace):
@@ -110,6 +110,6 @@ def _setting(kind: str, setting: BackendSetting, given: Data, diagnostics: Diagn
 
 
 def settings_of(kind: str) -> Sequence[BackendSetting] | None:
-    """What ``config`` takes for a kind of backend; None where it is not installed."""
+    """Returns the settings that ``config`` takes for a kind of backend; None where it is not installed."""
     found = BACKEND_KINDS.settings(kind)
     return (PATH, *found) if kind == LOCAL and found is not None else found

@@ -27,7 +27,7 @@ class StatesSession:
         return self._driver
 
     def checks(self, references: References) -> Sequence[Check]:
-        """Whether each declared state can be read."""
+        """Returns a check of each declared state: that it can be read."""
         return [self._check(address, item) for address, item in references.items() if item.type == _TYPE]
 
     def _check(self, address: str, item: Resolved) -> Check:
