@@ -124,7 +124,7 @@ def value_of_setting(setting: BackendSetting, value: str | bool) -> str | bool |
 
 
 def is_switch(setting: BackendSetting) -> bool:
-    """Whether a setting is true or false; all others are texts."""
+    """Returns True if a setting is true or false; all others are texts."""
     return isinstance(setting.default, bool)
 
 
@@ -142,7 +142,7 @@ def no_such_setting(kind: str, name: str, settings: Sequence[BackendSetting]) ->
 
 
 def takes(kind: str, settings: Sequence[BackendSetting]) -> str:
-    """What a backend takes, in a sentence."""
+    """Returns a sentence with the settings that a backend takes."""
     if not settings:
         return f'The backend "{kind}" takes no settings.'
     return f'The backend "{kind}" takes {", ".join(item.name for item in settings)}.'

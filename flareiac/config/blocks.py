@@ -175,8 +175,8 @@ def _labelled(block: BlockNode, diagnostics: Diagnostics) -> bool:
 
 
 def _named(block: BlockNode, diagnostics: Diagnostics) -> bool:
-    """Whether the last label is a name. What is none would make an address that cannot be read again, or that
-    of another block.
+    """Returns True if the last label is a name. Any other text would make an address that cannot be read
+    again, or that of another block.
     """
     if is_name(block.labels[-1]):
         return True
@@ -200,7 +200,7 @@ def _unlabelled(block: BlockNode, diagnostics: Diagnostics) -> bool:
 
 
 def declared_at(node: AttributeNode | BlockNode) -> Span:
-    """What is pointed at where a declaration as a whole is meant."""
+    """Returns the span for diagnostics about a declaration as a whole."""
     return node.header_span if isinstance(node, BlockNode) else node.name_span
 
 

@@ -16,7 +16,7 @@ _EXAMPLE: Final = 'encryption { env = "STATE_PASSPHRASE" }'
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassphraseSource:
-    """Where a passphrase is: in an environment variable, or in a file (relative to the root module)."""
+    """The source of a passphrase: an environment variable, or a file (relative to the root module)."""
 
     env: str | None = None
     file: str | None = None
@@ -56,7 +56,7 @@ def read_encryption(blocks: Sequence[BlockNode], diagnostics: Diagnostics) -> En
 
 
 def _source(block: BlockNode, diagnostics: Diagnostics) -> PassphraseSource | None:
-    """What a block names, None where it names nothing."""
+    """Returns the source that a block names, None where it names none."""
     texts: dict[str, str] = {}
     for attribute in block.body.attributes:
         value = literal_text(attribute.expr)

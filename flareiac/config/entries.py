@@ -1,4 +1,4 @@
-"""What has an explanation: a closed union of the records that also validate, and pages. Pure."""
+"""Entries with an explanation: a closed union of the records that also validate, and pages. Pure."""
 
 from typing import Literal, TypeAlias
 

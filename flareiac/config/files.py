@@ -1,4 +1,4 @@
-"""Which files make up a module, and their texts. Touches the file system."""
+"""Lists the files of a module, and reads their texts. Touches the file system."""
 
 import stat
 from dataclasses import field
@@ -75,12 +75,12 @@ def is_configuration(name: str) -> bool:
 
 
 def is_variable_file(name: str) -> bool:
-    """Whether a file is read as variables without being asked for."""
+    """Returns True if a file is read as variables without being asked for."""
     return name == VARIABLE_FILE or (name.endswith(".auto.vars.hcl") and not name.startswith("."))
 
 
 def _meant(name: str) -> str | None:
-    """What a file that is left out looks like, or None."""
+    """Returns the reason why a file that looks like configuration is left out, or None."""
     lower = name.lower()
     if name.startswith((".#", "._")):
         return None

@@ -1,5 +1,5 @@
-"""Keeps from run to run what plain blocks mean, by the digest of their text: most blocks of most runs have
-not changed. Touches the user's cache directory, and looks at the installed code.
+"""Caches evaluated blocks that use no variables, keyed by the digest of their text: most blocks of most runs
+have not changed. Touches the user's cache directory, and looks at the installed code.
 
 A block is plain where its canonical attributes follow from its text and from the blocks that it names: no
 variable, no loop, no function but the pure ones of providers, and a type that says so
@@ -49,8 +49,9 @@ _TRANSPARENT: Final = (Body, Label, TupleConstructor, ObjectConstructor, Parenth
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meaning:
-    """What a plain block means. ``start``: the addresses that it names or that are chosen for it; ``bound``:
-    see ``model.relocation``; ``has_lifecycle``: whether it has a block of that name, which is read each time.
+    """The evaluated content of a plain block. ``start``: the addresses that it names or that are chosen for
+    it; ``bound``: see ``model.relocation``; ``has_lifecycle``: whether it has a block of that name, which is
+    read each time.
     """
 
     start: tuple[str, ...]
@@ -144,7 +145,7 @@ class KeptBlocks:
 
 
 class LaterSpans(Mapping[Path, Span]):
-    """Where the parts of a block stand, found out when someone asks: of a block that is kept, hardly ever."""
+    """The spans of the parts of a block, computed on first access: for a cached block, hardly ever."""
 
     def __init__(self, find: Callable[[], Mapping[Path, Span]]) -> None:
         self._find = find
@@ -167,7 +168,7 @@ class LaterSpans(Mapping[Path, Span]):
 
 
 def is_plain(block: BlockNode, functions: frozenset[str], is_block_type: Callable[[str], bool]) -> bool:
-    """Whether nothing but whole blocks is mentioned in a block, and nothing is called but these functions."""
+    """Returns True if a block mentions nothing but whole blocks, and calls nothing but these functions."""
 
     def plain(node: Node) -> bool:
         match node:

@@ -74,8 +74,8 @@ EMBEDDED = "embedded"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataBlocks:
-    """How data blocks are read. ``partial``: what takes values of one about which no one is asked is left
-    out, and is no error.
+    """The way in which data blocks are read. ``partial``: what takes values of a data block about which no
+    one is asked is left out, and is no error.
     """
 
     read: ReadData = lambda _question: None
@@ -92,7 +92,7 @@ class Configuration:
 
 @dataclass(slots=True)
 class _Evaluation:
-    """What is known while nodes are evaluated in order."""
+    """The results so far while nodes are evaluated in order."""
 
     registry: Registry
     project: Project
@@ -268,7 +268,7 @@ def _values_of(root: str, declared: Mapping[str, object], values: Mapping[str, V
 
 
 def _blocks(evaluation: _Evaluation, kind: str) -> Value:
-    """What the name of a block type means: its blocks by name."""
+    """Returns the value of a block type's name: its blocks by name."""
     return lazy_object(
         LazyNames(_named(evaluation, kind), lambda key: _block_value(evaluation, f"{kind}.{key}"), unknown()),
         kind,
@@ -473,8 +473,8 @@ def _complain(evaluation: _Evaluation, complaint: Diagnostic, hidden: _Hidden) -
 
 
 def _hidden_by(evaluation: _Evaluation, node: str) -> _Hidden:
-    """Why something that a node mentions, itself or through others, was not read. Its values are unknown for
-    that reason.
+    """Returns the reason why something that a node mentions, itself or through others, was not read. Its
+    values are unknown for that reason.
     """
     seen: set[str] = set()
     unasked: _Unasked | None = None
@@ -547,7 +547,7 @@ def _instance(
 def _can_be_kept(
     evaluation: _Evaluation, block: BlockNode, kind: ResourceType, needed: Sequence[str]
 ) -> bool:
-    """Whether a block means the same in each run in which nothing changes that it names."""
+    """Returns True if a block means the same in each run in which nothing changes that it names."""
     types = evaluation.registry.types
     pure = frozenset(item.name for item in evaluation.registry.functions)
     return (
@@ -589,7 +589,7 @@ def _is_as_kept(evaluation: _Evaluation, node: str, block: BlockNode, kind: Reso
 
 
 def _later_spans(evaluation: _Evaluation, block: BlockNode, kind: ResourceType) -> LaterSpans:
-    """Of a plain block, which means the same in every scope."""
+    """Returns the spans of a plain block, which means the same in every scope."""
     return LaterSpans(
         lambda: decode_body(block.body, kind.schema, evaluation.scope, Diagnostics(), meta=_META).spans
     )
@@ -785,7 +785,7 @@ def _data(
     visible: Mapping[str, Resolved],
     place: Span | None,
 ) -> Present | None:
-    """What is there of a data block; None where no system is asked, or none can tell."""
+    """Reads a data block; None where no system is asked, or none can tell."""
     text = str(address)
     question = Question(
         provider=evaluation.registry.provider_of[address.type],
@@ -839,7 +839,9 @@ def _whole_blocks(evaluation: _Evaluation, needed: Sequence[str], named: Iterabl
 
 
 def _block_value(evaluation: _Evaluation, block: str) -> Value:
-    """What ``table.orders`` means: one resource, a tuple of them (count) or a map (for_each)."""
+    """Returns the value of a reference such as ``table.orders``: one resource, a tuple of them (count) or a
+    map (for_each).
+    """
     if block in evaluation.failed or block not in evaluation.instances:
         return unknown()
     if block in evaluation.repeated:

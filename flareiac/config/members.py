@@ -21,9 +21,7 @@ def _value(data: Data, form: Data) -> Value:
 
 
 def _without_references(data: Data) -> Data:
-    """What another project refers to has an address there, which would name something else here: it is a
-    text.
-    """
+    """Turns references into texts: an address of another project would name something else here."""
     match data:
         case Reference(address):
             return address

@@ -1,4 +1,6 @@
-"""What the installed providers offer, by name. A record; discovering them is the application's business."""
+"""The offers of the installed providers, by name. A record; discovering them is the application's
+business.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
@@ -62,7 +64,9 @@ class Registry:
         return {name: self.types[name] for name, item in self.offered.items() if item.embedded}
 
     def is_implied(self, name: str) -> bool:
-        """Whether the only connection of this type that is declared is meant where none is named."""
+        """Returns True if an omitted reference resolves to the only declared connection of this type, or to
+        the embedded one.
+        """
         if name not in self.offered:
             return False
         return self.offered[name].embedded or (

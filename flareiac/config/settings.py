@@ -21,7 +21,7 @@ _CONSTRAINT = re.compile(r"\s*(>=|<=|>|<|=|!=|~>)?\s*(\d{1,9}(?:\.\d{1,9}){0,2})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What the ``flareiac`` blocks of a project say. ``backend``, ``encryption``: None where none is
+    """The settings in the ``flareiac`` blocks of a project. ``backend``, ``encryption``: None where none is
     written. ``state_owner``: the name under which the state belongs to this configuration; empty where it
     belongs to the folder.
     """

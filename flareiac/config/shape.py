@@ -1,4 +1,4 @@
-"""What the language's own blocks may hold: everything else is a mistake. Pure."""
+"""The permitted content of the language's own blocks: everything else is a mistake. Pure."""
 
 from collections.abc import Sequence
 

@@ -115,7 +115,7 @@ def _outside(
 
 
 def _is_text(text: str, name: str, origin: str, diagnostics: Diagnostics) -> bool:
-    """Whether a text from outside is one; Python keeps bytes that are no UTF-8 as halves of surrogate
+    """Returns True if a text from outside is valid UTF-8; Python keeps other bytes as halves of surrogate
     pairs.
     """
     try:
