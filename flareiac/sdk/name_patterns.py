@@ -39,8 +39,8 @@ def fault(pattern: str) -> str | None:
     """Returns why a text is not a pattern, in Java either; None where that is not certain."""
     try:
         re.compile(pattern)
-    except re.error as trouble:
-        return None if _OF_JAVA.search(pattern) else str(trouble)
+    except re.error as problem:
+        return None if _OF_JAVA.search(pattern) else str(problem)
     except _TOO_LARGE:
         return None
     return None

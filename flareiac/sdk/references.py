@@ -51,7 +51,7 @@ by address.
 
 def encode_references(references: References) -> dict[str, Any]:
     """As JSON, by address."""
-    parts = {address: encode(item) for address, item in sorted(references.items())}
+    parts = {address: encode(reference) for address, reference in sorted(references.items())}
     return {
         address: {name: part for name, part in item.items() if name != "address"}
         for address, item in parts.items()

@@ -119,7 +119,7 @@ def refuse_secrets(value: Data, at: Path, where: str, diagnostics: Diagnostics) 
 
 def _given(value: Data) -> Iterator[tuple[str, Data]]:
     settings: Mapping[str, Data] = value if isinstance(value, dict) else {}
-    yield from ((name, item) for name, item in sorted(settings.items()) if item is not None)
+    yield from ((name, setting) for name, setting in sorted(settings.items()) if setting is not None)
 
 
 def _is_written_out(name: str, text: Data) -> bool:

@@ -120,9 +120,9 @@ def _of_file(path: Path) -> str:
     try:
         content = secret_file(path, most=_MOST_BYTES + 1)
         text = content.decode().rstrip("\r\n")
-    except OSError as trouble:
+    except OSError as problem:
         raise _failure(
-            f"the file {path} cannot be read: {trouble.strerror or trouble}", "Give it, and read access."
+            f"the file {path} cannot be read: {problem.strerror or problem}", "Give it, and read access."
         ) from None
     except UnicodeDecodeError:
         raise _failure(f"the file {path} is not UTF-8 text", "A secret is one text.") from None
@@ -140,9 +140,9 @@ def _of_aws(arn: str) -> str:
         from botocore.config import Config
         from botocore.exceptions import BotoCoreError, ClientError
         from botocore.parsers import ResponseParserError
-    except ImportError as trouble:
+    except ImportError as problem:
         raise _failure(
-            f"boto3, which reads secrets of AWS, cannot be imported: {trouble}",
+            f"boto3, which reads secrets of AWS, cannot be imported: {problem}",
             f"Install it for {sys.executable}. It comes with FlareIaC; a driver alone needs it, too.",
         ) from None
     settings = Config(
@@ -152,9 +152,9 @@ def _of_aws(arn: str) -> str:
         # The default session is not made for several threads.
         client = boto3.Session().client("secretsmanager", region_name=arn.split(":")[3], config=settings)
         value = client.get_secret_value(SecretId=arn).get("SecretString")
-    except (BotoCoreError, ClientError, ResponseParserError, ValueError, RuntimeError) as trouble:
+    except (BotoCoreError, ClientError, ResponseParserError, ValueError, RuntimeError) as problem:
         advice = "Check the ARN, and that the caller may call secretsmanager:GetSecretValue on it."
-        raise _failure(f"AWS Secrets Manager did not give {arn}: {said(trouble)}", advice) from None
+        raise _failure(f"AWS Secrets Manager did not give {arn}: {said(problem)}", advice) from None
     if not value:
         raise _failure(f"AWS Secrets Manager has no text for {arn}", "Binary secrets cannot be used here.")
     return str(value)
