@@ -52,7 +52,7 @@ def second_round(first: Proposal, second: Proposal, address: str, provider: str)
     ]
     if first.action is not second.action and (first.action, second.action) not in _STOPPED_INSTEAD:
         found.append(f"it proposes {second.action.value} instead of {first.action.value} because of others")
-    lost = [item.text for item in first.steps if item.effect not in _RUNS and item not in second.steps]
+    lost = [step.text for step in first.steps if step.effect not in _RUNS and step not in second.steps]
     found += [f"it leaves out {text!r} because of what others do" for text in lost]
     more = [item.text for item in second.steps if item.effect not in _RUNS and item not in first.steps]
     found += [f"it adds {text!r} because of what others do" for text in more]

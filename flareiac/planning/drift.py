@@ -27,7 +27,7 @@ def drifted(inputs: Inputs) -> dict[str, tuple[str, ...]]:
     wanted = recorded_configuration(inputs.snapshot, inputs.types)
     options = Options(maintenance=Maintenance.EXCLUDE)
     made = make_plan(replace(inputs, desired=wanted, figures={}), options, Diagnostics())
-    return {item.address: texts for item in made.resources if (texts := _texts(item))}
+    return {resource.address: texts for resource in made.resources if (texts := _texts(resource))}
 
 
 def recorded_configuration(snapshot: Snapshot, types: Mapping[str, ResourceType]) -> Desired:
@@ -38,7 +38,7 @@ def recorded_configuration(snapshot: Snapshot, types: Mapping[str, ResourceType]
             resources.setdefault(
                 address, _resource(address, attributes, record, types, tuple(references(attributes)))
             )
-    for record in (item for item in snapshot.resources.values() if item.type in types):
+    for record in (resource for resource in snapshot.resources.values() if resource.type in types):
         found = _resource(record.address, record.attributes, record, types, record.dependencies)
         resources[record.address] = replace(found, lifecycle=Lifecycle(prevent_destroy=record.protected))
     return Desired(resources=resources)

@@ -42,7 +42,9 @@ def answers(
         try:
             found[address] = future.result(timeout=timeout)
         except Failure as failure:
-            found[address] = Unanswered(tuple(item.at(address=address) for item in failure.diagnostics))
+            found[address] = Unanswered(
+                tuple(diagnostic.at(address=address) for diagnostic in failure.diagnostics)
+            )
         except FutureTimeout:
             found[address] = Unanswered((no_answer(address, timeout),))
         except Exception as bug:  # noqa: BLE001 - one resource that cannot be read must not hide what is known of the others

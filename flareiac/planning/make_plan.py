@@ -100,7 +100,7 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
             types=inputs.types,
             project=inputs.project,
             usages=by_subject,
-            imported=frozenset(item.to for item in inputs.desired.imports),
+            imported=frozenset(import_block.to for import_block in inputs.desired.imports),
         ),
     )
     proposed = _proposed(context, inputs, references, diagnostics)

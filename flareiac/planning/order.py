@@ -257,7 +257,7 @@ def order(
     ``running``: the usages of what may run now; ``due``: maintenance, of each resource in its order. Raises
     ``Cycle``.
     """
-    draft = _Draft({item.address: item for item in resources}, usages, running, due)
+    draft = _Draft({resource.address: resource for resource in resources}, usages, running, due)
     for each in PASSES:
         each(draft)
     nodes = {node: [edge.after for edge in edges] for node, edges in draft.edges.items()}

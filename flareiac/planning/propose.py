@@ -135,12 +135,16 @@ def _hidden(desired: Desired) -> dict[str, str]:
     about which nothing is known, each with the address of that.
     """
     found: dict[str, str] = {}
-    for address, item in desired.resources.items():
+    for address, resource in desired.resources.items():
         cause = next(
-            (found.get(each, each) for each in item.dependencies if each in desired.unread or each in found),
+            (
+                found.get(each, each)
+                for each in resource.dependencies
+                if each in desired.unread or each in found
+            ),
             None,
         )
-        if cause is not None and item.kind is not Kind.MANAGED:
+        if cause is not None and resource.kind is not Kind.MANAGED:
             found[address] = cause
     return found
 
@@ -201,8 +205,8 @@ def _planned(context: Context, case: ResourceCase, diagnostics: Diagnostics) -> 
     span = _span(case)
     spans = case.desired.spans if case.desired else {}
     diagnostics.extend(
-        item.at(subject=spans.get(item.attribute, span), address=case.address)
-        for item in proposal.diagnostics
+        diagnostic.at(subject=spans.get(diagnostic.attribute, span), address=case.address)
+        for diagnostic in proposal.diagnostics
     )
     proposal = _guard(context, case, _kept(context, case, proposal))
     if context.destroy and case.address in context.desired.resources:
@@ -231,7 +235,9 @@ def _planned(context: Context, case: ResourceCase, diagnostics: Diagnostics) -> 
 
 def _request(context: Context, case: ResourceCase) -> PlanRequest:
     desired, record = case.desired, case.record
-    imported = next((item for item in context.desired.imports if item.to == case.address), None)
+    imported = next(
+        (import_block for import_block in context.desired.imports if import_block.to == case.address), None
+    )
     return PlanRequest(
         address=case.address,
         desired=_without_ignored(desired, record) if desired else None,

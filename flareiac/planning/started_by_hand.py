@@ -22,7 +22,8 @@ def needed_by(snapshot: Snapshot, types: Mapping[str, ResourceType], addresses: 
     whole = recorded_configuration(snapshot, types)
     needed = set(reached_by_declaration(addresses, whole.resources))
     return replace(
-        whole, resources={address: item for address, item in whole.resources.items() if address in needed}
+        whole,
+        resources={address: resource for address, resource in whole.resources.items() if address in needed},
     )
 
 
@@ -45,10 +46,10 @@ def refused_starts(inputs: Inputs, starting: Mapping[str, Attributes]) -> tuple[
     planned, unplanned = propose(context, Diagnostics())
     unknown = [item.diagnostic for item in unplanned.values() if item.diagnostic.severity is Severity.ERROR]
     blocked = [
-        _refusal(address, item)
+        _refusal(address, blocker)
         for address in starting
         if address in planned
-        for item in planned[address].proposal.blockers
+        for blocker in planned[address].proposal.blockers
     ]
     return tuple(dict.fromkeys([*unknown, *blocked]))
 
