@@ -45,7 +45,7 @@ class Failed:
 
 def is_cancelled(diagnostics: Sequence[Diagnostic]) -> bool:
     """Returns True where nothing but the user's own cancelling kept an operation from its end."""
-    return bool(diagnostics) and all(item.cancelled for item in diagnostics)
+    return bool(diagnostics) and all(diagnostic.cancelled for diagnostic in diagnostics)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

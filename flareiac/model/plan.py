@@ -207,27 +207,31 @@ class Plan:
     @property
     def errored(self) -> bool:
         """Returns True if planning met an error: such a plan can be read but not applied."""
-        return any(item.severity is Severity.ERROR for item in self.diagnostics)
+        return any(diagnostic.severity is Severity.ERROR for diagnostic in self.diagnostics)
 
     @property
     def blocked(self) -> tuple[PlannedResource, ...]:
         """The resources that cannot be applied as written."""
-        return tuple(item for item in self.resources if item.proposal.blockers)
+        return tuple(resource for resource in self.resources if resource.proposal.blockers)
 
     @property
     def changes(self) -> tuple[PlannedResource, ...]:
         """The resources that count as changes."""
-        return tuple(item for item in self.resources if item.action in CHANGING)
+        return tuple(resource for resource in self.resources if resource.action in CHANGING)
 
     @property
     def unknown(self) -> dict[str, tuple[str, ...]]:
         """Returns what could not be observed of existing resources, by address."""
-        return {item.address: item.proposal.unknown for item in self.resources if item.proposal.unknown}
+        return {
+            resource.address: resource.proposal.unknown
+            for resource in self.resources
+            if resource.proposal.unknown
+        }
 
     @property
     def output_changes(self) -> dict[str, OutputChange]:
         """The outputs that differ."""
-        return {name: item for name, item in self.outputs.items() if item.before != item.after}
+        return {name: output for name, output in self.outputs.items() if output.before != output.after}
 
     @property
     def due(self) -> tuple[PlannedTask, ...]:
@@ -250,4 +254,4 @@ class Plan:
 
     @property
     def restarts(self) -> int:
-        return sum(item.restarts for item in self.resources)
+        return sum(resource.restarts for resource in self.resources)

@@ -43,7 +43,7 @@ def encode_plan(plan: Plan, *, tool_version: str, root: str) -> bytes:
     planned: dict[str, Data] = {}
     parts: dict[str, _Part] = {name: _part(value) for name, value in head.items()}
     parts[_RESOURCES] = _list_of(
-        _part(_with_repeats_named(stored(encode(item), root), planned)) for item in plan.resources
+        _part(_with_repeats_named(stored(encode(resource), root), planned)) for resource in plan.resources
     )
     parts[_REFERENCES] = _object_of(
         (address, _part(_as_planned(item, planned.get(address))))
@@ -92,10 +92,10 @@ def plan_digest(plan: Plan) -> str:
         [
             plan.lineage,
             plan.time,
-            [encode(item) for item in plan.operations],
+            [encode(operation) for operation in plan.operations],
             [
-                [item.address, to_json(item.proposal.payload), to_json(item.proposal.planned)]
-                for item in plan.resources
+                [resource.address, to_json(resource.proposal.payload), to_json(resource.proposal.planned)]
+                for resource in plan.resources
             ],
         ]
     )

@@ -34,7 +34,7 @@ class _Renaming:
             address=self._address(record.address),
             attributes=self._data(record.attributes),
             identity=self._data(identity),
-            dependencies=tuple(self._address(item) for item in record.dependencies),
+            dependencies=tuple(self._address(dependency) for dependency in record.dependencies),
             resolved={self._address(address): self._data(item) for address, item in record.resolved.items()},
             user=self.record(record.user) if record.user is not None else None,
         )

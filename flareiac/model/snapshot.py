@@ -160,7 +160,10 @@ class Snapshot:
         address alone means another one too.
         """
         often = Counter([*self.resources, *(item.address for item in self.dropped)])
-        return {item.address if often[item.address] == 1 else item.exact_name: item for item in self.dropped}
+        return {
+            record.address if often[record.address] == 1 else record.exact_name: record
+            for record in self.dropped
+        }
 
 
 def after_maintenance(before: Snapshot, after: Snapshot) -> Snapshot:
@@ -221,7 +224,7 @@ def encode_snapshot(snapshot: Snapshot) -> bytes:
 
 
 def _features(snapshot: Snapshot) -> tuple[str, ...]:
-    is_exact = any(holds_exact_number(item.value) for item in snapshot.outputs.values())
+    is_exact = any(holds_exact_number(output.value) for output in snapshot.outputs.values())
     others = [item for item in snapshot.features if item != EXACT_NUMBERS]
     return (*others, EXACT_NUMBERS) if is_exact else tuple(others)
 
