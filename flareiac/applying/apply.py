@@ -141,12 +141,12 @@ def _finish(
     values = outputs(before) if not tally.incomplete and not tally.skipped else before.outputs
     try:
         final = recording.finish(values, maintained=maintained)
-    except (OSError, LockLost) as trouble:
+    except (OSError, LockLost) as problem:
         if recording.emergency_file is not None:
             return _with_emergency_file(recording, Report(tally=tally, diagnostics=found))
-        if isinstance(trouble, LockLost):
+        if isinstance(problem, LockLost):
             raise
-        return Report(tally=tally, diagnostics=(*found, _last_write_failed(trouble)))
+        return Report(tally=tally, diagnostics=(*found, _last_write_failed(problem)))
     return Report(tally=tally, diagnostics=found, snapshot=final)
 
 
@@ -233,7 +233,7 @@ def _is_overtaken(plan: Plan, snapshot: Snapshot) -> bool:
     """Returns True if another apply has begun since the plan was made (a plan made against no state at all
     knows no lineage yet). Maintenance overtakes a plan that maintains as well, and no other.
     """
-    maintains = any(item.verb is Verb.MAINTAIN for item in plan.operations)
+    maintains = any(operation.verb is Verb.MAINTAIN for operation in plan.operations)
     if not maintains and differs_by_maintenance_alone(snapshot, plan.serial):
         return False
     return plan.serial != snapshot.serial and (plan.lineage == snapshot.lineage or plan.serial == 0)
@@ -260,9 +260,9 @@ def _stale(
     streamed = _streamed(plan, ports.types, snapshot)
     in_use = connections_in_use(plan.references, snapshot, ports.types, ports.project)
     declared = {
-        address: item
-        for address, item in plan.references.items()
-        if item.type in ports.types and ports.types[item.type].kind is Kind.CONNECTION
+        address: reference
+        for address, reference in plan.references.items()
+        if reference.type in ports.types and ports.types[reference.type].kind is Kind.CONNECTION
     }
     questions: list[Question] = []
     for resource in _touched(plan):
@@ -328,7 +328,7 @@ def _of_streamed(record: ResourceRecord) -> Question:
 
 def _touched(plan: Plan) -> list[PlannedResource]:
     touched = {operation.address for operation in plan.operations}
-    return [item for item in plan.resources if item.address in touched]
+    return [resource for resource in plan.resources if resource.address in touched]
 
 
 def waiting_notes(emit: Callable[[Event], None]) -> Callable[[str], None]:
@@ -374,7 +374,7 @@ def _preflight(plan: Plan, recording: Recording, ports: Ports, begun: frozenset[
             except Failure as failure:
                 found.append(Preflight(diagnostics=failure.diagnostics))
     return Preflight(
-        diagnostics=tuple(item for each in found for item in each.diagnostics),
+        diagnostics=tuple(diagnostic for each in found for diagnostic in each.diagnostics),
         refuted={address: identity for each in found for address, identity in each.refuted.items()},
         left={address: identity for each in found for address, identity in each.left.items()},
         blocks=any(each.blocks for each in found),

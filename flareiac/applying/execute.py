@@ -79,7 +79,7 @@ class Execution:
 def execute(execution: Execution) -> Results:
     """Runs every operation whose edges allow it. Never raises for what a driver met."""
     tally = Results()
-    resources = {item.address: item for item in execution.plan.resources}
+    resources = {resource.address: resource for resource in execution.plan.resources}
     resumed = execution.staged.completed(execution.resumed)
     queue = _Queue(execution.plan.operations)
     running: dict[Future[_Answer], Operation] = {}
@@ -263,18 +263,18 @@ def _run(
     try:
         messages = _perform(execution, resource, operation, progress)
     except Failure as failure:
-        placed = tuple(item.at(address=resource.address) for item in failure.diagnostics)
+        placed = tuple(diagnostic.at(address=resource.address) for diagnostic in failure.diagnostics)
         return _Answer(elapsed=elapsed(), diagnostics=placed, restored=isinstance(failure, _Restored))
-    except Unsettled as trouble:
-        placed = tuple(item.at(address=resource.address) for item in trouble.diagnostics)
+    except Unsettled as problem:
+        placed = tuple(item.at(address=resource.address) for item in problem.diagnostics)
         return _Answer(elapsed=elapsed(), diagnostics=placed, settled=False)
     except LockLost as lost:
         execution.ports.cancel.set()  # what still runs is not waited for any longer than it must be
         return _Answer(elapsed=elapsed(), diagnostics=(_lock_lost(str(lost)),), settled=False, lock_lost=True)
-    except OSError as trouble:
+    except OSError as problem:
         return _Answer(
             elapsed=elapsed(),
-            diagnostics=(_state_trouble(execution.ports.store.describe(), resource.address, trouble),),
+            diagnostics=(_state_trouble(execution.ports.store.describe(), resource.address, problem),),
             settled=False,
         )
     return _Answer(elapsed=elapsed(), messages=messages)
@@ -386,7 +386,7 @@ def _perform_stage(
 
 
 def _lines(diagnostics: Sequence[Diagnostic]) -> str:
-    return "; ".join(item.line for item in diagnostics)
+    return "; ".join(diagnostic.line for diagnostic in diagnostics)
 
 
 def _maintain(
@@ -423,8 +423,8 @@ def call_driver(driver: Driver, request: ApplyRequest[Change | Delete | Quiesce]
         return NotApplied(diagnostics=diagnostics)
     try:
         found = driver.settle(request.with_action(action))
-    except Exception as trouble:
-        raise Unsettled(diagnostics) from trouble
+    except Exception as problem:
+        raise Unsettled(diagnostics) from problem
     # What is gone is gone, whatever the driver raised. A change that raised is reported as failed even where
     # all of it is there; what is there is recorded.
     match found:

@@ -86,10 +86,10 @@ class JournalWriter:
         """Writes the records; raises where that fails and there is no emergency file."""
         try:
             self._store.append_journal([entry.record for entry in together], self._lease)
-        except (OSError, LockLost) as trouble:
+        except (OSError, LockLost) as problem:
             if self._emergency is None:
                 raise
-            self._trouble = trouble
+            self._trouble = problem
             return False
         self._written += len(together)
         return True

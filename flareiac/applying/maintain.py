@@ -64,7 +64,7 @@ def maintain(run: MaintenanceRun) -> tuple[str, ...]:
         recording.fail(run.operation.id, address, "; ".join(item.line for item in failure.diagnostics), None)
         raise
     judgement = _weighed(run.operation.id, record, task, done, recording, run.ports)
-    if any(item.severity is Severity.ERROR for item in judgement.diagnostics):
+    if any(diagnostic.severity is Severity.ERROR for diagnostic in judgement.diagnostics):
         raise Failure(*judgement.diagnostics)
     notes = tuple(item.line for item in judgement.diagnostics)
     return (*judgement.messages, *notes, *((f"{task.name} had been done before this",) if done.found else ()))
@@ -123,7 +123,7 @@ def _weighed(
     maintainer = ports.types[record.type].maintainer
     assert maintainer is not None, f"{record.type} is maintained and has no maintainer"
     judgement = maintainer().judge(task, done.result)
-    wrong = tuple(item for item in judgement.diagnostics if item.severity is Severity.ERROR)
+    wrong = tuple(diagnostic for diagnostic in judgement.diagnostics if diagnostic.severity is Severity.ERROR)
     run = LastRun(
         at=ports.maintenance.clock(),
         id=task.id,

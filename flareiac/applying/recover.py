@@ -142,7 +142,7 @@ def _settle_maintenance(operation_id: str, asked: Data, recording: Recording, po
             )
         )
         return False
-    lines = (*judgement.messages, *(item.line for item in judgement.diagnostics))
+    lines = (*judgement.messages, *(diagnostic.line for diagnostic in judgement.diagnostics))
     ports.emit(
         Note(
             message=(

@@ -87,7 +87,11 @@ def record_of(
     if isinstance(outcome, Applied):
         kept = connections_of(resource.dependencies, outcome.attributes, references, types)
     else:  # what is there may still be the former one, so that its connections are needed as well
-        kept = {address: item.attributes for address, item in references.items() if is_kept(types[item.type])}
+        kept = {
+            address: reference.attributes
+            for address, reference in references.items()
+            if is_kept(types[reference.type])
+        }
     return ResourceRecord(
         address=resource.address,
         type=resource.type,

@@ -46,7 +46,7 @@ class StagedChanges:
 
 def staged_changes(plan: Plan) -> StagedChanges:
     """Returns the staged changes of a plan."""
-    addresses = {item.address for item in plan.resources if item.proposal.stages}
+    addresses = {resource.address for resource in plan.resources if resource.proposal.stages}
     own: dict[str, Operation] = {}
     stages: dict[str, list[Operation]] = {address: [] for address in addresses}
     for operation in plan.operations:
