@@ -186,9 +186,11 @@ def cancelled_text(diagnostics: Sequence[Diagnostic]) -> str:
     are none.
     """
     unconfirmed: dict[str, dict[str, None]] = {}
-    for item in diagnostics:
-        if item.cancelled and item.address is not None:
-            unconfirmed.setdefault(item.summary.removeprefix(f"{item.address} "), {})[item.address] = None
+    for diagnostic in diagnostics:
+        if diagnostic.cancelled and diagnostic.address is not None:
+            unconfirmed.setdefault(diagnostic.summary.removeprefix(f"{diagnostic.address} "), {})[
+                diagnostic.address
+            ] = None
     sentences = [
         f"{summary[:1].upper()}{summary[1:]}: {printable(', '.join(names))}."
         for summary, names in unconfirmed.items()

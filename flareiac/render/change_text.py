@@ -51,7 +51,9 @@ class _Shown:
                 before if _is_nothing(before) else REDACTED,
                 after if isinstance(after, Absent) else REDACTED,
             )
-        inner = [item[len(change.path) :] for item in patterns if item[: len(change.path)] == change.path]
+        inner = [
+            pattern[len(change.path) :] for pattern in patterns if pattern[: len(change.path)] == change.path
+        ]
         return cls(change, hide(before, inner), hide(after, inner))
 
     def lines(self, width: int) -> list[str]:

@@ -29,7 +29,7 @@ class Counts:
 
 def counts(plan: Plan) -> Counts:
     """Counts what apply would do; a blocked resource counts as blocked only."""
-    free = _count(item for item in plan.resources if not item.proposal.blockers)
+    free = _count(resource for resource in plan.resources if not resource.proposal.blockers)
     return replace(free, blocked=len(plan.blocked), due=len(plan.due))
 
 
@@ -38,12 +38,13 @@ def applied(plan: Plan, done: Collection[str]) -> Counts:
     all its own operations did.
     """
     finished = set(done)
-    changing = [item for item in plan.operations if item.verb is not Verb.MAINTAIN]
+    changing = [operation for operation in plan.operations if operation.verb is not Verb.MAINTAIN]
     wanting = {item.address for item in changing if item.id not in finished}
     touched = {item.address for item in changing}
     maintained = sum(item.verb is Verb.MAINTAIN and item.id in finished for item in plan.operations)
     return replace(
-        _count(item for item in plan.resources if item.address in touched - wanting), due=maintained
+        _count(resource for resource in plan.resources if resource.address in touched - wanting),
+        due=maintained,
     )
 
 
@@ -57,9 +58,9 @@ def change_of(operation: Operation) -> tuple[str, str] | None:
 def changes_of(operations: Iterable[Operation]) -> dict[tuple[str, str], set[str]]:
     """The ids of the operations of each change."""
     found: dict[tuple[str, str], set[str]] = {}
-    for item in operations:
-        if (key := change_of(item)) is not None:
-            found.setdefault(key, set()).add(item.id)
+    for operation in operations:
+        if (key := change_of(operation)) is not None:
+            found.setdefault(key, set()).add(operation.id)
     return found
 
 

@@ -29,7 +29,7 @@ def drift_text(report: DriftReport, *, colour: bool = False, errored: bool = Fal
         nothing = "No drift was found, but not everything could be checked" if errored else "No drift"
         return style.strong(f"{nothing}{':' if errored else '.'} {_counted(report)}.") + "\n"
     parts = [
-        "\n".join(_entry(item, style)) for kind in _ORDER for item in report.entries if item.kind is kind
+        "\n".join(_entry(entry, style)) for kind in _ORDER for entry in report.entries if entry.kind is kind
     ]
     found = [(kind, sum(item.kind is kind for item in report.entries)) for kind in _ORDER]
     classes = ", ".join(f"{number} {kind.value}" for kind, number in found if number)
@@ -42,7 +42,7 @@ def drift_text(report: DriftReport, *, colour: bool = False, errored: bool = Fal
 def _entry(entry: DriftEntry, style: Style) -> list[str]:
     lines = [f"  {style.strong(f'# {printable(entry.address)} {_HEADLINES[entry.kind]}')}"]
     lines.extend(f"      {printable(text)}" for text in entry.texts)
-    lines.extend(f"      {_change_line(item, style)}" for item in entry.changes)
+    lines.extend(f"      {_change_line(change, style)}" for change in entry.changes)
     return lines
 
 

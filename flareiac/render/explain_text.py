@@ -92,7 +92,7 @@ def list_json(entries: Mapping[str, Entry]) -> Attributes:
     """The same for programs, with every attribute."""
     return {
         "format_version": _VERSION,
-        "entries": [{"name": name, "kind": kind_of(item)} for name, item in sorted(entries.items())],
+        "entries": [{"name": name, "kind": kind_of(entry)} for name, entry in sorted(entries.items())],
     }
 
 

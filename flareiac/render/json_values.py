@@ -61,7 +61,7 @@ def unknown_mask(value: Data) -> Json:
 
 def sensitive_mask(value: Data, patterns: Sequence[Pattern]) -> Json:
     """As ``unknown_mask``, for what must not be shown."""
-    if any(not item for item in patterns):
+    if any(not pattern for pattern in patterns):
         return True
     match value:
         case dict():
@@ -129,7 +129,7 @@ def _module(address: str, inside: Sequence[tuple[tuple[str, ...], Mapping[str, J
 
 
 def _below(patterns: Sequence[Pattern], step: str | int) -> list[Pattern]:
-    return [item[1:] for item in patterns if item and item[0] in (None, step)]
+    return [pattern[1:] for pattern in patterns if pattern and pattern[0] in (None, step)]
 
 
 def _tells(mask: Data) -> bool:

@@ -14,7 +14,9 @@ _GONE = {Action.DELETE: "is destroyed", Action.REPLACE: "is destroyed and create
 def losses_text(plan: Plan, *, width: int, colour: bool) -> str:
     """One line for each thing that is gone afterwards; empty when there is none."""
     lines = [
-        wrapped(printable(line), width, "  - ", "    ") for item in plan.resources for line in _lost(item)
+        wrapped(printable(line), width, "  - ", "    ")
+        for resource in plan.resources
+        for line in _lost(resource)
     ]
     if not lines:
         return ""

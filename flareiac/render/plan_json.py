@@ -47,7 +47,7 @@ def plan_json(plan: Plan, *, tool_version: str, schemas: Schemas | None = None) 
     call so.
     """
     known = schemas or {}
-    drift = [entry for item in plan.resources if (entry := _drift(item, known)) is not None]
+    drift = [entry for resource in plan.resources if (entry := _drift(resource, known)) is not None]
     return {
         "format_version": "1.2",
         "terraform_version": TERRAFORM_VERSION,
@@ -55,7 +55,7 @@ def plan_json(plan: Plan, *, tool_version: str, schemas: Schemas | None = None) 
         "planned_values": _planned_values(plan, known),
         **({"resource_drift": drift} if drift else {}),
         "resource_changes": [_resource_change(item, known) for item in plan.resources],
-        "output_changes": {name: _output_change(item) for name, item in plan.outputs.items()},
+        "output_changes": {name: _output_change(output) for name, output in plan.outputs.items()},
         "configuration": _configuration(plan, known),
         "timestamp": datetime.fromtimestamp(plan.time, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "applyable": plan.applyable,
@@ -166,14 +166,19 @@ def _own_change(resource: PlannedResource, patterns: tuple[Pattern, ...]) -> dic
     return {
         "action": proposal.action.value,
         "restart": resource.restarts,
-        "changes": [_attribute_change(item, patterns) for item in proposal.changes],
+        "changes": [_attribute_change(change, patterns) for change in proposal.changes],
         "steps": [
             {"text": step.text, "effect": step.effect.value, "why": step.why} for step in proposal.steps
         ],
         "reasons": list(proposal.reasons),
         "blockers": [
-            {"code": item.code, "summary": item.summary, "why": item.why, "ways_out": list(item.ways_out)}
-            for item in proposal.blockers
+            {
+                "code": blocker.code,
+                "summary": blocker.summary,
+                "why": blocker.why,
+                "ways_out": list(blocker.ways_out),
+            }
+            for blocker in proposal.blockers
         ],
         "drift": list(proposal.drift),
         "unproven": proposal.unproven,
@@ -183,7 +188,9 @@ def _own_change(resource: PlannedResource, patterns: tuple[Pattern, ...]) -> dic
 
 def _attribute_change(change: AttributeChange, patterns: tuple[Pattern, ...]) -> dict[str, Json]:
     hidden = change.sensitive or hides(patterns, change.path)
-    inner = [item[len(change.path) :] for item in patterns if item[: len(change.path)] == change.path]
+    inner = [
+        pattern[len(change.path) :] for pattern in patterns if pattern[: len(change.path)] == change.path
+    ]
 
     def shown(value: Data) -> Json:
         return plain(REDACTED if hidden and value is not None and value is not ABSENT else hide(value, inner))
@@ -228,10 +235,12 @@ def _drift(resource: PlannedResource, schemas: Schemas) -> dict[str, Json] | Non
 
 def _planned_values(plan: Plan, schemas: Schemas) -> dict[str, Json]:
     outputs = {
-        name: _output_value(item.after) for name, item in plan.outputs.items() if item.after is not None
+        name: _output_value(output.after) for name, output in plan.outputs.items() if output.after is not None
     }
     resources = [
-        (item.address, _planned_resource(item, schemas)) for item in plan.resources if after(item) is not None
+        (resource.address, _planned_resource(resource, schemas))
+        for resource in plan.resources
+        if after(resource) is not None
     ]
     return {**({"outputs": outputs} if outputs else {}), "root_module": module_tree(resources)}
 
@@ -271,10 +280,10 @@ def _configuration(plan: Plan, schemas: Schemas) -> dict[str, Json]:
     names = sorted({item.provider for item in plan.resources})
     managed = {item.type for item in plan.resources}
     blocks: dict[str, dict[str, Json]] = {}
-    for item in plan.resources:
-        if item.desired is not None:
-            block = str(parsed(item.address).block)
-            blocks.setdefault(block, _configured(block, item, schemas, managed))
+    for resource in plan.resources:
+        if resource.desired is not None:
+            block = str(parsed(resource.address).block)
+            blocks.setdefault(block, _configured(block, resource, schemas, managed))
     return {
         "provider_config": {name: {"name": name, "full_name": provider_name(name)} for name in names},
         "root_module": _configured_module(list(blocks.items()), 0),
@@ -359,7 +368,7 @@ def _own(plan: Plan, tool_version: str) -> dict[str, Json]:
         },
         "blocked": [item.address for item in plan.blocked],
         "due": [{"address": item.address, "due": item.task.due, **task_json(item)} for item in plan.tasks],
-        "operations": [_operation(item) for item in plan.operations],
+        "operations": [_operation(operation) for operation in plan.operations],
         "diagnostics": as_json(plan.diagnostics, {}),
     }
 

@@ -57,7 +57,9 @@ def plan_text(
         parts.append(_operations(plan.operations, look))
     parts.extend(_noticed(plan, look))
     recorded = [
-        item.address for item in plan.resources if item.action is Action.RECORD and not item.proposal.blockers
+        resource.address
+        for resource in plan.resources
+        if resource.action is Action.RECORD and not resource.proposal.blockers
     ]
     if recorded and not plan.blocked:
         parts.append(look.style.quiet(_recorded_line(recorded, look)))
@@ -70,9 +72,9 @@ def _sections(plan: Plan, look: RenderOptions) -> list[str]:
     groups: dict[str, list[PlannedResource]] = {
         title: [] for title in (_BLOCKED, _DESTRUCTIVE, _RESTARTS, _OTHERS)
     }
-    for item in plan.resources:
-        if item.action in _SHOWN or item.proposal.blockers:
-            groups[_title(item)].append(item)
+    for resource in plan.resources:
+        if resource.action in _SHOWN or resource.proposal.blockers:
+            groups[_title(resource)].append(resource)
     blocked = [blocked_entry(item, look) for item in groups.pop(_BLOCKED)]
     drawn = [(_BLOCKED, blocked), *((title, entries(items, look)) for title, items in groups.items())]
     return [_section(title, items, look) for title, items in drawn if items]
@@ -93,15 +95,15 @@ def _noticed(plan: Plan, look: RenderOptions) -> list[str]:
     without an effect.
     """
     lines: list[str] = []
-    for item in plan.resources:
-        if item.action in _SHOWN or item.proposal.blockers:
+    for resource in plan.resources:
+        if resource.action in _SHOWN or resource.proposal.blockers:
             continue
         texts = [
-            *item.proposal.drift,
-            *(f"{step.text} [{step.effect.value}]" for step in item.proposal.steps),
+            *resource.proposal.drift,
+            *(f"{step.text} [{step.effect.value}]" for step in resource.proposal.steps),
         ]
         lines.extend(
-            wrapped(printable(f"{item.address}: {text}"), look.width, "  # ", "  #   ") for text in texts
+            wrapped(printable(f"{resource.address}: {text}"), look.width, "  # ", "  #   ") for text in texts
         )
     return ["\n".join([look.style.strong(_NOTICED), "", *lines])] if lines else []
 
@@ -140,7 +142,7 @@ def _output_line(label: str, change: OutputChange, look: RenderOptions) -> str:
 
 def _operations(operations: Sequence[Operation], look: RenderOptions) -> str:
     lines = [look.style.strong("Operations, in order:")]
-    numbers = {item.id: number for number, item in enumerate(operations, start=1)}
+    numbers = {operation.id: number for number, operation in enumerate(operations, start=1)}
     digits = len(str(len(operations)))
     for item in operations:
         indent = " " * (digits + 4)
@@ -168,9 +170,9 @@ def _operation_text(item: Operation) -> str:
 def _unproven(plan: Plan) -> list[str]:
     """Renders what a plan has not checked."""
     found = Counter(
-        (item.type, item.proposal.unproven)
-        for item in plan.resources
-        if item.proposal.unproven and not item.proposal.blockers
+        (resource.type, resource.proposal.unproven)
+        for resource in plan.resources
+        if resource.proposal.unproven and not resource.proposal.blockers
     )
     wanted = Counter((item.type, item.proposal.unproven) for item in plan.resources if item.proposal.provable)
     return [

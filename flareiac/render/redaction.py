@@ -46,7 +46,7 @@ def sensitive_in(resource: PlannedResource, schemas: Schemas) -> tuple[Pattern, 
 
 def hides(patterns: Sequence[Pattern], path: Path) -> bool:
     """Returns True if a path is a sensitive place, or lies in one."""
-    return any(len(item) <= len(path) and _matches(item, path) for item in patterns)
+    return any(len(pattern) <= len(path) and _matches(pattern, path) for pattern in patterns)
 
 
 def hide(value: Data, patterns: Iterable[Pattern]) -> Data:
@@ -71,7 +71,7 @@ def hide_attributes(value: Attributes | None, patterns: Sequence[Pattern]) -> At
 
 
 def _below(patterns: Iterable[Pattern], step: str | int) -> list[Pattern]:
-    return [item[1:] for item in patterns if item and item[0] in (None, step)]
+    return [pattern[1:] for pattern in patterns if pattern and pattern[0] in (None, step)]
 
 
 def _matches(pattern: Pattern, path: Path) -> bool:

@@ -26,7 +26,7 @@ def reference_page(provider: str, types: Mapping[str, ResourceType], functions: 
     parts += [
         block_text(kind) for _name, kind in sorted(types.items(), key=lambda item: (item[1].kind, item[0]))
     ]
-    if listed := [adapt(item) for item in sorted(functions, key=lambda item: item.name)]:
+    if listed := [adapt(function) for function in sorted(functions, key=lambda item: item.name)]:
         parts.append("## Functions\n\n" + "".join(map(function_item, listed)))
     return "\n".join(parts)
 
@@ -72,7 +72,8 @@ def function_item(function: Builtin) -> str:
 def _body(schema: Block, prefix: str) -> str:
     parts = [
         "".join(
-            _item(f"`{name}` ({_kind(item)}): {_sentences(item)}") for name, item in schema.attributes.items()
+            _item(f"`{name}` ({_kind(attribute)}): {_sentences(attribute)}")
+            for name, attribute in schema.attributes.items()
         )
     ]
     parts += [

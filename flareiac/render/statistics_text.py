@@ -21,12 +21,12 @@ def statistics_text(
     lines = table_lines(table, width)
     for legend in dict.fromkeys(item.legend for item in rows.values() if item.legend):
         lines += ["", within(legend, width)]
-    for address, item in rows.items():
-        for title, text in item.trouble:
+    for address, row in rows.items():
+        for title, text in row.trouble:
             lines += ["", f"{printable(address)}: {title}", within(f"    {printable(text)}", width)]
     return "\n".join(lines) + "\n"
 
 
 def statistics_json(rows: Mapping[str, Statistics]) -> list[Json]:
     """The figures as they are."""
-    return [{"address": address, **plain_object(item.figures)} for address, item in rows.items()]
+    return [{"address": address, **plain_object(row.figures)} for address, row in rows.items()]

@@ -15,7 +15,7 @@ _NAMED = 3
 
 def sentence(plan: Plan) -> str:
     """Empty where an apply would do nothing that has to be said."""
-    free = [item for item in plan.resources if not item.proposal.blockers]
+    free = [resource for resource in plan.resources if not resource.proposal.blockers]
     due = [f"{item.task.name} of {item.address}" for item in plan.tasks if item.task.due]
     parts = [
         *_by_type("imports", free, (Action.ADOPT,)),
@@ -49,7 +49,7 @@ def _stops(item: PlannedResource) -> bool:
 
 
 def _by_type(verb: str, resources: Iterable[PlannedResource], actions: Sequence[Action]) -> list[str]:
-    chosen = [item for item in resources if item.action in actions]
+    chosen = [resource for resource in resources if resource.action in actions]
     if 0 < len(chosen) <= _NAMED:
         return [f"{verb} {_names([item.address for item in chosen])}"]
     counted = Counter(item.type for item in chosen)
@@ -69,10 +69,10 @@ def _names(things: Sequence[str]) -> str:
 def _losses(resources: Iterable[PlannedResource]) -> list[str]:
     """The data that resources lose although they stay, in the words of their steps."""
     texts = [
-        f"{item.address}: {step.text}"
-        for item in resources
-        if item.loses
-        for step in item.proposal.steps
+        f"{resource.address}: {step.text}"
+        for resource in resources
+        if resource.loses
+        for step in resource.proposal.steps
         if step.effect is Effect.LOSES_DATA
     ]
     return [f"loses data ({'; '.join(texts[:_NAMED])}{_rest(texts)})"] if texts else []
@@ -81,9 +81,9 @@ def _losses(resources: Iterable[PlannedResource]) -> list[str]:
 def _new_generations(resources: Sequence[PlannedResource]) -> list[str]:
     """The resources whose state is left behind; those that only restart for it are named as restarts."""
     found = [
-        item
-        for item in resources
-        if item.loses and any(step.effect is Effect.NEW_GENERATION for step in item.proposal.steps)
+        resource
+        for resource in resources
+        if resource.loses and any(step.effect is Effect.NEW_GENERATION for step in resource.proposal.steps)
     ]
     return [item.address for item in found if not item.restarts] or [item.address for item in found]
 

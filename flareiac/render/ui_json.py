@@ -67,14 +67,14 @@ def plan_lines(
     """
     lines = [version_line(tool_version, clock)]
     if plan is not None:
-        lines.extend(_drifted(item, clock) for item in plan.resources if item.proposal.drift)
+        lines.extend(_drifted(resource, clock) for resource in plan.resources if resource.proposal.drift)
         lines.extend(_planned(item, clock) for item in plan.resources if _is_told(item))
         lines.extend(_due(item, clock) for item in plan.due)
         if not plan.errored:
             lines.append(_plan_summary(plan, clock))
         if plan.output_changes:
             lines.append(_output_lines(plan.output_changes, clock))
-    lines.extend(diagnostic_record(item, sources, clock=clock) for item in diagnostics)
+    lines.extend(diagnostic_record(diagnostic, sources, clock=clock) for diagnostic in diagnostics)
     return lines
 
 
@@ -141,7 +141,7 @@ def drift_lines(
     """
     lines, complaints = [version_line(tool_version, clock)], list(diagnostics)
     if report is not None:
-        lines.extend(_drift_entry(item, clock) for item in report.entries)
+        lines.extend(_drift_entry(entry, clock) for entry in report.entries)
         if not any(item.severity is Severity.ERROR for item in complaints):
             lines.append(_drift_summary(report, clock))
     lines.extend(diagnostic_record(item, sources or {}, clock=clock) for item in complaints)
@@ -153,7 +153,7 @@ def failure_lines(
 ) -> list[Line]:
     """Returns the last lines of a command that fails; ``begun``: it has printed its first line already."""
     first = [] if begun else [version_line(tool_version, clock)]
-    return [*first, *(diagnostic_record(item, {}, clock=clock) for item in diagnostics)]
+    return [*first, *(diagnostic_record(diagnostic, {}, clock=clock) for diagnostic in diagnostics)]
 
 
 def outputs_record(outputs: Mapping[str, OutputValue], *, clock: Clock = time.time) -> Line:
@@ -243,7 +243,7 @@ def _drift_entry(entry: DriftEntry, clock: Clock) -> Line:
 
 
 def _drift_summary(report: DriftReport, clock: Clock) -> Line:
-    found = {kind.value: sum(item.kind is kind for item in report.entries) for kind in DriftClass}
+    found = {kind.value: sum(entry.kind is kind for entry in report.entries) for kind in DriftClass}
     classes = ", ".join(f"{number} {kind}" for kind, number in found.items() if number)
     title = "Drift" if report.drifted else "No drift"
     message = f"{title}{': ' if classes else ''}{classes}; {report.checked} checked."
