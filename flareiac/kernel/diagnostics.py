@@ -145,7 +145,7 @@ class Failure(Exception):
     """
 
     def __init__(self, *diagnostics: Diagnostic, sources: Mapping[str, Source] | None = None) -> None:
-        super().__init__("; ".join(item.line for item in diagnostics))
+        super().__init__("; ".join(diagnostic.line for diagnostic in diagnostics))
         self.diagnostics = diagnostics
         self.sources: Mapping[str, Source] = sources or {}
 
