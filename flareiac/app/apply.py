@@ -85,7 +85,7 @@ class ApplyReport:
         assert self.planned.plan is not None, "an apply that has begun has a plan"
         changes = self.planned.plan.outputs
         incomplete = self.report.tally.incomplete
-        found = {name: item.before if incomplete else item.after for name, item in changes.items()}
+        found = {name: change.before if incomplete else change.after for name, change in changes.items()}
         return {name: item for name, item in found.items() if item is not None}
 
 

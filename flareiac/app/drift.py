@@ -45,17 +45,17 @@ def compared(made: Plan, inputs: Inputs, recorded: int) -> DriftReport:
     """
     found = drifted(inputs)
     entries: list[DriftEntry] = []
-    for item in made.resources:
-        observed = inputs.observations.get(item.address)
-        if item.recorded is None:
+    for resource in made.resources:
+        observed = inputs.observations.get(resource.address)
+        if resource.recorded is None:
             continue
-        if texts := item.proposal.drift or found.get(item.address, ()):
+        if texts := resource.proposal.drift or found.get(resource.address, ()):
             kind = DriftClass.MISSING if isinstance(observed, Missing) else DriftClass.CHANGED
             changes = tuple(
-                change for change in item.proposal.changes if change.origin in (Origin.DRIFT, Origin.BOTH)
+                change for change in resource.proposal.changes if change.origin in (Origin.DRIFT, Origin.BOTH)
             )
-            entries.append(DriftEntry(address=item.address, kind=kind, texts=texts, changes=changes))
-        entries.extend(_extra(item.address, observed))
+            entries.append(DriftEntry(address=resource.address, kind=kind, texts=texts, changes=changes))
+        entries.extend(_extra(resource.address, observed))
     checked = sum(1 for item in made.resources if item.recorded is not None)
     return DriftReport(entries=tuple(entries), checked=checked, unchecked=recorded - checked)
 

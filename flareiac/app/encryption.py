@@ -45,6 +45,6 @@ def _from_environment(source: PassphraseSource) -> bytes:
 def _from_file(path: Path, source: PassphraseSource) -> bytes:
     try:
         return secret_file(path).rstrip(b"\r\n")
-    except OSError as trouble:
-        why = f"{source}: {trouble.strerror or trouble}. It holds the passphrase. Nothing was changed."
-        raise PassphraseMissing(codes.PASSPHRASE_UNAVAILABLE, why[0].upper() + why[1:]) from trouble
+    except OSError as problem:
+        why = f"{source}: {problem.strerror or problem}. It holds the passphrase. Nothing was changed."
+        raise PassphraseMissing(codes.PASSPHRASE_UNAVAILABLE, why[0].upper() + why[1:]) from problem

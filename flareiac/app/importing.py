@@ -108,7 +108,12 @@ def _check_id(workspace: Workspace, kind: str, address: str, object_id: str) -> 
         )
         raise Failure(error(codes.IMPORT_OF_ANOTHER_KIND, f"{why}. What can be is named so: {forms}."))
     owner = next(
-        (item for item in workspace.installed.providers.values() if kind in item.resource_types()), None
+        (
+            provider
+            for provider in workspace.installed.providers.values()
+            if kind in provider.resource_types()
+        ),
+        None,
     )
     if owner is None:
         return
@@ -149,7 +154,7 @@ def _look(
 ) -> Sequence[Importable | LeftOut]:
     request = ImportRequest(
         pattern=pattern,
-        references={address: item.resolved() for address, item in desired.resources.items()},
+        references={address: resource.resolved() for address, resource in desired.resources.items()},
         declared={
             address: item.attributes
             for address, item in desired.resources.items()

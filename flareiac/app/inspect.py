@@ -32,7 +32,7 @@ def status(workspace: Workspace, snapshot: Snapshot) -> dict[str, RunStatus]:
 
 
 def _unknown(answer: Unanswered) -> RunStatus:
-    return RunStatus(phase="unknown", health=tuple(item.line for item in answer.diagnostics))
+    return RunStatus(phase="unknown", health=tuple(diagnostic.line for diagnostic in answer.diagnostics))
 
 
 def log_of(workspace: Workspace, snapshot: Snapshot, address: str) -> LogText | None:

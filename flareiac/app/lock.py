@@ -37,14 +37,14 @@ def locked(
         workspace.check_known()
     try:
         lease = workspace.store.lock(operation, timeout=timeout, on_wait=waiting)
-    except OSError as trouble:
+    except OSError as problem:
         raise Failure(
             error(
                 codes.STATE_LOCK_UNAVAILABLE,
-                f"{workspace.store.describe()}: {trouble.strerror or trouble}. Nothing was changed."
-                f"{first_step(trouble)}",
+                f"{workspace.store.describe()}: {problem.strerror or problem}. Nothing was changed."
+                f"{first_step(problem)}",
             )
-        ) from trouble
+        ) from problem
     if lease.took_over is not None:
         emit(
             Note(

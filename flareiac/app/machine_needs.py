@@ -32,9 +32,9 @@ def lacking(workspace: Workspace, plan: Plan) -> tuple[Diagnostic, ...]:
 
 def _starting(plan: Plan) -> Iterator[tuple[str, str]]:
     """Yields the address of each thing that starts, and of the resource that it starts for."""
-    for item in plan.resources:
-        if _starts(item) and item.address in plan.references:
-            yield item.address, item.address
+    for resource in plan.resources:
+        if _starts(resource) and resource.address in plan.references:
+            yield resource.address, resource.address
     for due in plan.due:
         if due.task.performer is not None and due.task.performer.address in plan.references:
             yield due.task.performer.address, due.address

@@ -56,7 +56,7 @@ def requests(interrupted: Interrupted) -> Iterator[StoredRequest]:
 
 def _as_recorded(request: StoredRequest) -> Iterator[ResourceRecord]:
     """Yields the record that an operation was to make of its resource, and the one before it."""
-    resolved = {address: item.attributes for address, item in request.references.items()}
+    resolved = {address: reference.attributes for address, reference in request.references.items()}
     if request.planned is not None:
         yield replace(request.record, attributes=request.planned, resolved=resolved)
     if request.recorded is not None:
@@ -75,10 +75,10 @@ def misshapen_plan(plan: Plan, registry: Registry) -> str:
                 _examine_planned(resource, plan.references, registry)
             except MISSHAPEN as problem:
                 return f"what it holds of {resource.address} has the wrong shape ({misshapen(problem)})"
-    for address, item in plan.references.items():
+    for address, reference in plan.references.items():
         try:
-            if item.type in registry.types:
-                registry.types[item.type].home(item.attributes)
+            if reference.type in registry.types:
+                registry.types[reference.type].home(reference.attributes)
         except MISSHAPEN as problem:
             return f"what it holds of {address} has the wrong shape ({misshapen(problem)})"
     return ""
@@ -86,7 +86,7 @@ def misshapen_plan(plan: Plan, registry: Registry) -> str:
 
 def _tangled(plan: Plan) -> str:
     """Finds a fault in the graph of operations; empty where there is none."""
-    addresses = Counter(item.address for item in plan.resources)
+    addresses = Counter(resource.address for resource in plan.resources)
     if twice := [address for address, count in addresses.items() if count > 1]:
         return f"it holds {twice[0]} twice"
     edges: dict[str, list[str]] = {}

@@ -150,7 +150,9 @@ def _disturbed_by_work(workspace: Workspace, made: Plan, inputs: Inputs) -> Iter
             try:
                 yield from workspace.disturbed(address, found, references)
             except Failure as failure:
-                yield from (replace(item, severity=Severity.WARNING) for item in failure.diagnostics)
+                yield from (
+                    replace(diagnostic, severity=Severity.WARNING) for diagnostic in failure.diagnostics
+                )
 
 
 def _configuration(
@@ -231,9 +233,9 @@ class _Connections:
 
 def _connections(workspace: Workspace, desired: Desired, snapshot: Snapshot) -> _Connections:
     declared = {
-        address: item.resolved()
-        for address, item in desired.resources.items()
-        if item.kind is Kind.CONNECTION
+        address: resource.resolved()
+        for address, resource in desired.resources.items()
+        if resource.kind is Kind.CONNECTION
     }
     types = workspace.installed.registry.types
     return _Connections(
@@ -252,7 +254,7 @@ def _observations(
     managed = (
         []
         if destroy
-        else [address for address, item in desired.resources.items() if item.kind is Kind.MANAGED]
+        else [address for address, resource in desired.resources.items() if resource.kind is Kind.MANAGED]
     )
     addresses = list(dict.fromkeys([*managed, *snapshot.resources]))
     if request.refresh is Refresh.NONE:
@@ -297,17 +299,17 @@ def _figures(
     known = known_figures(snapshot.lineage, workspace.project.workspace)
     dropped = snapshot.dropped_by_name()
     wanted: list[Measurement] = []
-    for address, item in desired.resources.items():
-        kind, observed = workspace.installed.registry.types[item.address.type], observations.get(address)
+    for address, resource in desired.resources.items():
+        kind, observed = workspace.installed.registry.types[resource.address.type], observations.get(address)
         if (
             kind.maintainer is not None
             and isinstance(observed, Present)
-            and kind.maintainer().wants(item.attributes)
+            and kind.maintainer().wants(resource.attributes)
         ):
             references = references_for(desired, snapshot, address, observations)
             asked = MeasureRequest(
                 address=address,
-                attributes=item.attributes,
+                attributes=resource.attributes,
                 identity=observed.identity,
                 references=references,
                 known=known.get(address, {}) if request.refresh is Refresh.CHANGED else {},
@@ -316,7 +318,7 @@ def _figures(
                 in_use=connections.in_use,
                 runs=record.maintenance if (record := snapshot.resources.get(address)) else {},
             )
-            wanted.append(Measurement(provider=item.provider, type=kind.name, request=asked))
+            wanted.append(Measurement(provider=resource.provider, type=kind.name, request=asked))
     found, troubles = workspace.measure(wanted)
     if found and snapshot.serial:  # a state that nothing was written to has another lineage with each plan
         remember(snapshot.lineage, workspace.project.workspace, found)
@@ -351,7 +353,7 @@ def streamed_from(desired: Desired, types: Mapping[str, ResourceType]) -> frozen
     """The resources that declared jobs read as streams, or whose rows they count: what is left of them
     decides how these jobs start.
     """
-    references = {address: item.resolved() for address, item in desired.resources.items()}
+    references = {address: resource.resolved() for address, resource in desired.resources.items()}
     return frozenset(
         usage.subject
         for usage in usages(desired, types, references)
@@ -378,7 +380,7 @@ class Reading:
 
 def questions(desired: Desired, snapshot: Snapshot, addresses: list[str], reading: Reading) -> list[Question]:
     """Returns a question about each address: as declared where it is, else as recorded."""
-    imports = {item.to: item.id for item in desired.imports}
+    imports = {import_block.to: import_block.id for import_block in desired.imports}
     found: list[Question] = []
     for address in addresses:
         resource, record = desired.resources.get(address), snapshot.resources.get(address)

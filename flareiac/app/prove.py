@@ -53,10 +53,10 @@ def plan_with(
     diagnostics = Diagnostics()
     diagnostics.extend((*found.diagnostics, *with_spans(proofs.diagnostics, planned.configuration)))
     resources = tuple(
-        replace(item, proposal=replace(item.proposal, unproven=""))
-        if item.address in proofs.checked
-        else item
-        for item in found.plan.resources
+        replace(resource, proposal=replace(resource.proposal, unproven=""))
+        if resource.address in proofs.checked
+        else resource
+        for resource in found.plan.resources
     )
     made = replace(found.plan, resources=resources, diagnostics=tuple(diagnostics))
     return replace(found, plan=made, diagnostics=diagnostics, refused=bool(proofs.diagnostics))
@@ -83,8 +83,8 @@ def prove_declared(workspace: Workspace, asking: Asking) -> Understood:
     if planned.plan is None or planned.plan.errored:
         return Understood(diagnostics=tuple(planned.diagnostics))
     proofs = ask(workspace, planned.plan, nothing.snapshot, asking)
-    wanted = [item for item in planned.plan.resources if item.proposal.unproven]
-    wrong = {item.address for item in proofs.diagnostics}
+    wanted = [resource for resource in planned.plan.resources if resource.proposal.unproven]
+    wrong = {diagnostic.address for diagnostic in proofs.diagnostics}
     return Understood(
         diagnostics=tuple(with_spans(proofs.diagnostics, planned.configuration)),
         checked=Counter(
@@ -104,11 +104,11 @@ def ask(
 ) -> Proofs:
     """Asks the drivers about the planned changes. ``only``: about these addresses alone."""
     by_driver: dict[tuple[str, str], list[ChangeRequest]] = {}
-    for item in asked_of.resources:
-        if only is None or item.address in only:
-            asked = _request(asked_of, item, snapshot, asking)
+    for resource in asked_of.resources:
+        if only is None or resource.address in only:
+            asked = _request(asked_of, resource, snapshot, asking)
             if asked is not None:
-                by_driver.setdefault((item.provider, item.type), []).append(asked)
+                by_driver.setdefault((resource.provider, resource.type), []).append(asked)
     found: list[Proofs] = []
     for (provider, kind), requests in by_driver.items():
         driver = workspace.driver(provider, kind)
@@ -118,7 +118,7 @@ def ask(
             except Failure as failure:
                 found.append(Proofs(diagnostics=failure.diagnostics))
     return Proofs(
-        diagnostics=tuple(item for each in found for item in each.diagnostics),
+        diagnostics=tuple(diagnostic for each in found for diagnostic in each.diagnostics),
         learned={address: identity for each in found for address, identity in each.learned.items()},
         left={address: identity for each in found for address, identity in each.left.items()},
         checked=frozenset().union(*(each.checked for each in found)),
@@ -144,7 +144,7 @@ def with_learned(
 
 def provable(made: Plan) -> tuple[str, ...]:
     """The addresses that are blocked for want of a proof alone."""
-    return tuple(item.address for item in made.resources if item.proposal.provable)
+    return tuple(resource.address for resource in made.resources if resource.proposal.provable)
 
 
 def _request(made: Plan, item: PlannedResource, snapshot: Snapshot, asking: Asking) -> ChangeRequest | None:

@@ -16,14 +16,18 @@ from flareiac.sdk.resource_type import Kind, ResourceType
 def addresses(snapshot: Snapshot, patterns: Sequence[str]) -> list[str]:
     """The recorded addresses in order, those that match a pattern where there are patterns."""
     listed = sorted(snapshot.resources)
-    return [address for address in listed if not patterns or any(matches(address, item) for item in patterns)]
+    return [
+        address
+        for address in listed
+        if not patterns or any(matches(address, pattern) for pattern in patterns)
+    ]
 
 
 def recorded(snapshot: Snapshot, address: str) -> ResourceRecord:
     """Returns the state's record of an address. Raises ``Failure`` when there is none."""
     record = snapshot.resources.get(address)
     if record is None:
-        connections = {each for item in snapshot.resources.values() for each in item.resolved}
+        connections = {each for resource in snapshot.resources.values() for each in resource.resolved}
         hint = (
             "flareiac state list shows what it "
             f"holds.{did_you_mean(address, {*snapshot.resources, *connections})}"

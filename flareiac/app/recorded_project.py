@@ -62,7 +62,7 @@ class RecordedView:
                 if record.type in types:
                     references = recorded_references(self.snapshot, record)
                     usages = recorded_usages(holder, record, types, references)
-                    if any(item.subject == address and item.relation is relation for item in usages):
+                    if any(usage.subject == address and usage.relation is relation for usage in usages):
                         found[holder] = relation
         return [(self.resource(holder), relation) for holder, relation in sorted(found.items())]
 

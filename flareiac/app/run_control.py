@@ -47,7 +47,9 @@ def steer(
             session = workspace.session(workspace.installed.registry.provider_of[connection.type])
             if not isinstance(session, ConnectionControl):
                 raise Failure(_does_not_run(verb, address))
-            users = [item.address for item in snapshot.resources.values() if address in item.resolved]
+            users = [
+                resource.address for resource in snapshot.resources.values() if address in resource.resolved
+            ]
             prove(workspace, snapshot, verb, users, by_name=False)
             return session.steer_connection(verb, connection, cancel, progress)
         outcome = _steered(workspace, snapshot, verb, address, progress, cancel)
@@ -128,20 +130,20 @@ def _with_data(workspace: Workspace, desired: Desired) -> Desired:
     """With what can be read as a stream of the tables of others, or why that is not known."""
     resources, unread = dict(desired.resources), dict(desired.unread)
     references = {address: item.resolved() for address, item in resources.items()}
-    for address, item in desired.resources.items():
-        if item.kind is Kind.DATA:
+    for address, resource in desired.resources.items():
+        if resource.kind is Kind.DATA:
             asked = ReadRequest(
                 address=address,
-                desired=item.attributes,
+                desired=resource.attributes,
                 recorded=None,
                 references=references,
                 cheap=False,
                 history=True,
             )
-            provider = workspace.installed.registry.provider_of[item.address.type]
-            match workspace.read_data(Question(provider=provider, type=item.address.type, request=asked)):
+            provider = workspace.installed.registry.provider_of[resource.address.type]
+            match workspace.read_data(Question(provider=provider, type=resource.address.type, request=asked)):
                 case Present(history=history):
-                    resources[address] = replace(item, history=history)
+                    resources[address] = replace(resource, history=history)
                 case Diagnostic() as why:
                     unread[address] = why
     return replace(desired, resources=resources, unread=unread)

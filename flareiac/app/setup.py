@@ -18,7 +18,7 @@ def declared(workspace: Workspace, diagnostics: Diagnostics) -> tuple[Configurat
     """Everything the project declares, for providers to look through."""
     configuration = workspace.load_configuration(Snapshot(lineage=""), diagnostics)
     return configuration, {
-        address: item.resolved() for address, item in configuration.desired.resources.items()
+        address: resource.resolved() for address, resource in configuration.desired.resources.items()
     }
 
 
@@ -44,8 +44,8 @@ def examine(
     """The verdicts of every provider, and of the state. What the configuration has wrong is not examined: it
     has been said already.
     """
-    wrong = {item.address for item in diagnostics if item.severity is Severity.ERROR}
-    references = {address: item for address, item in references.items() if address not in wrong}
+    wrong = {diagnostic.address for diagnostic in diagnostics if diagnostic.severity is Severity.ERROR}
+    references = {address: reference for address, reference in references.items() if address not in wrong}
     return [_examine_state(workspace), *_examine_all(workspace, references)]
 
 

@@ -164,10 +164,10 @@ def _writing_result(recording: Recording, workspace: Workspace) -> Iterator[None
     with writing_state("What was done is found out by the next apply", workspace):
         try:
             yield
-        except (OSError, LockLost) as trouble:
+        except (OSError, LockLost) as problem:
             if (file := recording.emergency_file) is None:
                 raise
-            raise Failure(results_in_file(file, trouble)) from trouble
+            raise Failure(results_in_file(file, problem)) from problem
 
 
 @contextmanager

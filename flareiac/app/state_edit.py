@@ -107,7 +107,9 @@ def _refuse_dependents(snapshot: Snapshot, removed: frozenset[str]) -> None:
 
 def _without(snapshot: Snapshot, record: ResourceRecord, types: Mapping[str, ResourceType]) -> Snapshot:
     """The state without a resource; the one that goes on holding for it remembers it."""
-    resources = {address: item for address, item in snapshot.resources.items() if address != record.address}
+    resources = {
+        address: resource for address, resource in snapshot.resources.items() if address != record.address
+    }
     kind = types.get(record.type)
     keeper = resources.get(kind.kept_by(record.attributes) or "") if kind is not None else None
     if keeper is not None:

@@ -111,7 +111,7 @@ class StatePlace:
         except Failure as failure:
             if self.span is None or any(item.subject is not None for item in failure.diagnostics):
                 raise
-            found = [item.at(subject=self.span) for item in failure.diagnostics]
+            found = [diagnostic.at(subject=self.span) for diagnostic in failure.diagnostics]
             raise Failure(*found, sources=self.sources) from failure
 
     def given_options(self, known: Mapping[str, str | bool] | None = None) -> str:
@@ -191,7 +191,7 @@ def wanted_place(root: Path, written: Written, given: Mapping[str, str | bool]) 
         **given,
         **set_here,
     }
-    missing = [item for item in backend.settings if item.required and item.name not in settings]
+    missing = [setting for setting in backend.settings if setting.required and setting.name not in settings]
     if missing and block is not None:
         names = " and ".join(item.name for item in missing)
         options = " ".join(f"-backend-config={item.name}=..." for item in missing)

@@ -127,7 +127,7 @@ def _given(root: Path, items: Sequence[str], block: BackendBlock | None) -> dict
 
 
 def _known(block: BackendBlock) -> Mapping[str, BackendSetting]:
-    return {item.name: item for item in installed_backend(block.kind).settings}
+    return {setting.name: setting for setting in installed_backend(block.kind).settings}
 
 
 def _checked(
@@ -155,15 +155,15 @@ def _from_file(root: Path, name: str) -> dict[str, str | bool]:
     if source is None or body is None or diagnostics.has_errors:
         raise Failure(*diagnostics, sources={} if source is None else {name: source})
     found: dict[str, str | bool] = {}
-    for item in body.attributes:
-        match item.expr:
+    for attribute in body.attributes:
+        match attribute.expr:
             case Literal(value=str() | bool() as value):
-                found[item.name] = value
+                found[attribute.name] = value
             case _:
                 diagnostics.error(
                     codes.INVALID_BACKEND_CONFIG,
-                    f"{item.name} takes a text, true or false.",
-                    subject=item.expr.span,
+                    f"{attribute.name} takes a text, true or false.",
+                    subject=attribute.expr.span,
                 )
     for block in body.blocks:
         diagnostics.error(

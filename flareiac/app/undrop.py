@@ -87,7 +87,7 @@ def _chosen(workspace: Workspace, snapshot: Snapshot, wanted: str) -> ResourceRe
     """
     address, uuid = _parts(wanted)
     here = snapshot.resources.get(address)
-    gone = [item for item in snapshot.dropped if item.address == address]
+    gone = [record for record in snapshot.dropped if record.address == address]
     if here is not None:
         _reviving(workspace, here)
         if not _is_gone(workspace, snapshot, here):
@@ -148,8 +148,8 @@ def _keeper(snapshot: Snapshot, address: str) -> str | None:
     return next(
         (
             keeper
-            for keeper, item in snapshot.resources.items()
-            if item.user is not None and item.user.address == address
+            for keeper, resource in snapshot.resources.items()
+            if resource.user is not None and resource.user.address == address
         ),
         None,
     )

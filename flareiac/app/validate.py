@@ -26,7 +26,7 @@ def validate(workspace: Workspace) -> Validated:
     diagnostics.take_later()
     desired = configuration.desired
     if not diagnostics.has_errors:
-        references = {address: item.resolved() for address, item in desired.resources.items()}
+        references = {address: resource.resolved() for address, resource in desired.resources.items()}
         usages = collect(desired, workspace.installed.registry.types, references)
         diagnostics.extend(conflicts(usages, desired))
         diagnostics.extend(rivals(usages, desired))

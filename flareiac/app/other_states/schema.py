@@ -86,7 +86,7 @@ def _config(kind: str, given: Mapping[str, Data], diagnostics: Diagnostics) -> A
         why = f'No installed package brings a state backend "{kind}".{hint}'
         diagnostics.error(codes.UNKNOWN_BACKEND, why, attribute=("backend",))
         return {}
-    known = {item.name: item for item in settings}
+    known = {setting.name: setting for setting in settings}
     for name in sorted(given.keys() - known.keys()):
         why = no_such_setting(kind, name, settings)
         diagnostics.error(codes.UNKNOWN_BACKEND_SETTING, why, attribute=("config", name))

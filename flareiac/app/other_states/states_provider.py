@@ -28,7 +28,11 @@ class StatesSession:
 
     def checks(self, references: References) -> Sequence[Check]:
         """Returns a check of each declared state: that it can be read."""
-        return [self._check(address, item) for address, item in references.items() if item.type == _TYPE]
+        return [
+            self._check(address, reference)
+            for address, reference in references.items()
+            if reference.type == _TYPE
+        ]
 
     def _check(self, address: str, item: Resolved) -> Check:
         request = ReadRequest(address=address, desired=item.attributes, recorded=None, references={})
