@@ -79,9 +79,9 @@ def _backend(block: BlockNode, kinds: BackendKinds, diagnostics: Diagnostics) ->
             subject=nested.type_span,
         )
     found = {
-        item.name: value
-        for item in block.body.attributes
-        if (value := _setting(item, kind, by_name, diagnostics)) is not None
+        attribute.name: value
+        for attribute in block.body.attributes
+        if (value := _setting(attribute, kind, by_name, diagnostics)) is not None
     }
     return BackendBlock(kind=kind, settings=found, span=block.header_span)
 
@@ -134,7 +134,7 @@ def _type(setting: BackendSetting) -> str:
 
 def no_such_setting(kind: str, name: str, settings: Sequence[BackendSetting]) -> str:
     """A backend has no setting of this name: what stands for it, what may be meant, or what it takes."""
-    instead = next((item.instead_of[name] for item in settings if name in item.instead_of), "")
+    instead = next((setting.instead_of[name] for setting in settings if name in setting.instead_of), "")
     meant = did_you_mean(name, [item.name for item in settings])
     return (
         f'The backend "{kind}" has no setting "{name}". {instead or meant.strip() or takes(kind, settings)}'
@@ -145,4 +145,4 @@ def takes(kind: str, settings: Sequence[BackendSetting]) -> str:
     """Returns a sentence with the settings that a backend takes."""
     if not settings:
         return f'The backend "{kind}" takes no settings.'
-    return f'The backend "{kind}" takes {", ".join(item.name for item in settings)}.'
+    return f'The backend "{kind}" takes {", ".join(setting.name for setting in settings)}.'

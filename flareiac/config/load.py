@@ -159,7 +159,7 @@ def load(
     evaluation.kept = KeptBlocks(
         project.root,
         lambda kind, start: _surroundings(evaluation, kind, start),
-        [item.call for item in registry.functions],
+        [function.call for function in registry.functions],
     )
     given = inputs(files)
     check_version(evaluation.module.settings, diagnostics)
@@ -337,9 +337,9 @@ def _default_connections(evaluation: _Evaluation, kind: str) -> list[str]:
 
 
 def _referred_types(schema: Block) -> Iterator[str]:
-    for item in schema.attributes.values():
-        if isinstance(item.type, RefType):
-            yield from item.type.to
+    for attribute in schema.attributes.values():
+        if isinstance(attribute.type, RefType):
+            yield from attribute.type.to
     for nested in schema.blocks.values():
         yield from _referred_types(nested.block)
 
@@ -549,7 +549,7 @@ def _can_be_kept(
 ) -> bool:
     """Returns True if a block means the same in each run in which nothing changes that it names."""
     types = evaluation.registry.types
-    pure = frozenset(item.name for item in evaluation.registry.functions)
+    pure = frozenset(function.name for function in evaluation.registry.functions)
     return (
         kind.follows_from_text
         and f"{kind.name}.{block.labels[-1]}" not in evaluation.unkept
@@ -714,7 +714,7 @@ def _choices(evaluation: _Evaluation, target: str) -> list[str]:
     if not evaluation.registry.is_implied(target):
         return []
     blocks = [f"{target}.{name}" for name in _named(evaluation, target) or (EMBEDDED,)]
-    return [f"{item}{render_key(key)}" for item in blocks for key in evaluation.instances.get(item, ())]
+    return [f"{block}{render_key(key)}" for block in blocks for key in evaluation.instances.get(block, ())]
 
 
 def _connections_of_named(evaluation: _Evaluation, attributes: Attributes, target: str) -> set[Reference]:

@@ -137,7 +137,7 @@ def _import(
         detail = f"An import block cannot have {several.name} yet. {why}"
         diagnostics.error(codes.INVALID_IMPORT, detail, subject=several.name_span)
         return None
-    others = {item.name for item in body.attributes} - {"to", "id", "takeover"}
+    others = {attribute.name for attribute in body.attributes} - {"to", "id", "takeover"}
     if to is None or name is None or others or body.blocks:
         detail = (
             'It takes to and id: to = table.orders and id = "...". Where another state manages the object, '
