@@ -77,7 +77,7 @@ class Effect(StrEnum):
     TAKEN = "taken to mean the same; proven before apply changes anything"
     """Another text of one query, as far as can be told without asking the system that runs it."""
     RECORDED = "only recorded"
-    """What was proven to change nothing of what runs."""
+    """A change that was proven to change nothing of what runs."""
     IRREVERSIBLE = "irreversible"
 
 

@@ -37,9 +37,9 @@ class Command:
     place: str
     help: str
     reads_only: bool = False
-    """Whether it changes nothing: the first signal ends it."""
+    """True if it changes nothing: the first signal ends it."""
     json_lines: bool = False
-    """Whether its JSON is one object a line."""
+    """True if its JSON is one object a line."""
 
 
 @dataclass(frozen=True, slots=True)

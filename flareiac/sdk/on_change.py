@@ -12,7 +12,7 @@ class ChangeClass(StrEnum):
 
     STATE_ONLY = "state only"
     NO_EFFECT = "no effect"
-    """What is there keeps the value that it was started with."""
+    """The running resource keeps the value that it was started with."""
     STOPS = "stops or starts it"
     NEXT_RUN = "takes effect with the next run"
     NEXT_GENERATION = "takes effect with the next generation"

@@ -76,20 +76,20 @@ class PlanRequest:
     import_id: str | None = None
     """The id that an ``import`` block gives for this address, also where the resource is recorded already."""
     takeover: bool = False
-    """Whether that block takes over an object that another state manages."""
+    """True if that block takes over an object that another state manages."""
     destroy_object: bool = False
     replace: bool = False
     resumed: bool = False
     """The plan is being gone on with: what it makes may be there already."""
     protected: bool = False
     disturbances: tuple[Impact, ...] = ()
-    """What changes of other resources ask of this one while it runs (the core asks the planner a second time
-    when there are any).
+    """The demands of other resources' changes on this one while it runs (the core asks the planner a second
+    time when there are any).
     """
     usages: tuple[Usage, ...] = ()
-    """What other declared resources do with this one and with what it refers to directly."""
+    """The usages that other declared resources have of this one and of what it refers to directly."""
     leaving: tuple[Leaving, ...] = ()
-    """Of a resource that is no longer declared: the others of which the same is true."""
+    """The other resources that are no longer declared, where this one is not declared either."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
