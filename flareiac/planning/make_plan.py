@@ -74,8 +74,8 @@ class Inputs:
     shared_state: bool = True
     """True where the state is in a place that other checkouts and folders may have, too."""
     former: Mapping[str, Observation] = field(default_factory=dict)
-    """Of what left the state and can go on all the same, by its address (see ``maintenance
-    tasks.former_questions``).
+    """The observations of resources that left the state and can continue all the same, by address (see
+    ``maintenance.former_questions``).
     """
 
 
@@ -209,7 +209,7 @@ def _chosen(
     lacking = [item for address, item in unplanned.items() if address in selected]
     diagnostics.extend(_complaints(lacking, inputs, options))
     planned = {address: item for address, item in proposed.planned.items() if address in selected}
-    # What is left out does not go, so that it may keep something of what goes
+    # A resource that is left out stays, so it may still need something of one that is removed
     if options.targets or options.exclude:
         going = [address for address, item in planned.items() if item.desired is None]
         planned = propose_again(replace(proposed.context, selected=selected), planned, going, diagnostics)

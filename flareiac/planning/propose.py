@@ -33,7 +33,7 @@ class ResourceCase:
     record: ResourceRecord | None
     observed: Observation
     declared_protected: bool = False
-    """What the configuration says of its protection, also where everything is to be destroyed."""
+    """The protection in the configuration, also where everything is to be destroyed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,9 +51,9 @@ class Context:
     usages: Mapping[str, tuple[Usage, ...]] = field(default_factory=dict)
     """By subject."""
     selected: Collection[str] | None = None
-    """What the command line leaves in the plan, where that is known already; None: everything."""
+    """The addresses that the command line leaves in the plan, where they are known already; None: all."""
     settled: Settled | None = None
-    """Of which resources no planner is asked; None: of none."""
+    """The resources about which no planner is asked; None: every resource is asked about."""
 
 
 def removal_requested(context: Context, address: str) -> bool | None:
