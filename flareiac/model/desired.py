@@ -42,7 +42,7 @@ class DesiredResource:
     spans: Mapping[Path, Span] = field(default_factory=dict)
     identity: Attributes = field(default_factory=dict)
     history: TableHistory | None = None
-    """Of what a data block reads (see ``sdk.results.Present``)."""
+    """The history of the table that a data block reads (see ``sdk.results.Present``)."""
     members: Mapping[str, Members] = field(default_factory=dict)
     """As in ``sdk.results.Present``."""
 
@@ -110,7 +110,7 @@ class Desired:
     values: Attributes = field(default_factory=dict, repr=False)
     """The same with what is sensitive, never to be written anywhere."""
     unread: Mapping[str, Diagnostic] = field(default_factory=dict)
-    """Why nothing is known of what a data block reads: an error for what depends on it."""
+    """The reason why the object of a data block is not known: an error for what depends on it."""
     bound: tuple[BoundPlace, ...] = ()
-    """What it names that is another place once the root module is elsewhere."""
+    """The places it names that are other ones once the root module is elsewhere."""
     digest: str = ""

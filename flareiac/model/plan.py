@@ -188,7 +188,7 @@ class Plan:
     destroy: bool
     targeted: bool
     maintenance_only: bool = field(metadata=named("upkeep_only"))
-    """Whether changes were left out: it knows due maintenance alone."""
+    """True if changes were left out: the plan contains due maintenance only."""
     resources: tuple[PlannedResource, ...]
     references: StoredReferences
     operations: tuple[Operation, ...]
@@ -200,7 +200,7 @@ class Plan:
     applied: AppliedFrom | None = field(default=None, metadata=SPARSE)
     """The origin that its apply records; None where it leaves the recorded one as it is."""
     bound: tuple[BoundPlace, ...] = field(default=(), metadata=UNSTORED)
-    """What its configuration names that is another place once the root module is elsewhere."""
+    """The places in its configuration that are other ones once the root module is elsewhere."""
     made_in: str = field(default="", metadata=UNSTORED)
     """The folder of the root module; present only in a plan with bound places."""
 

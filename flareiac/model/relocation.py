@@ -30,7 +30,7 @@ class BoundPlace:
     address: str
     attribute: Path
     climbs: bool = False
-    """Whether it is relative and leaves the root module (``../lake``); else it is absolute and lies below the
+    """True if it is relative and leaves the root module (``../lake``); else it is absolute and lies below the
     root module.
     """
 

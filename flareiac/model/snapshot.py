@@ -49,7 +49,7 @@ class ResourceRecord:
     maintenance: Mapping[str, LastRun] = field(default_factory=dict, metadata={**SPARSE, **named("upkeep")})
     """The last run of each maintenance task, by name."""
     user: "ResourceRecord | None" = field(default=None, metadata=SPARSE)
-    """What used it last and has left the state, and still holds what it would need to go on (see
+    """The resource that used it last, has left the state, and still holds what it would need to continue (see
     ``ResourceType.kept_by``).
     """
 
@@ -140,15 +140,15 @@ class Snapshot:
     outputs: Mapping[str, OutputValue] = field(default_factory=dict)
     resources: StoredResources = field(default_factory=dict)
     dropped: tuple[ResourceRecord, ...] = field(default=(), metadata=SPARSE)
-    """What is gone and can be brought back, the newest last, at most ``KEPT_DROPPED``; several may have had
-    one address.
+    """The dropped resources that can be brought back, the newest last, at most ``KEPT_DROPPED``; several may
+    have had one address.
     """
     maintained: MaintainedSpan | None = field(default=None, metadata=SPARSE)
     """The serials before this one from which it differs by maintenance alone."""
     applied: AppliedFrom | None = field(default=None, metadata=SPARSE)
     """The origin of the last apply; None in a state of a version that did not record it."""
     sealed: bool = field(default=True, compare=False, metadata=UNSTORED)
-    """Whether a digest vouches for it: without one, any part of it may have any shape."""
+    """True if a digest vouches for it: without one, any part of it may have any shape."""
 
     def identity(self, address: str) -> Attributes:
         """Returns the last recorded answer of the world about an address; empty where nothing is recorded."""
