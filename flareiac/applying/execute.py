@@ -425,8 +425,8 @@ def call_driver(driver: Driver, request: ApplyRequest[Change | Delete | Quiesce]
         found = driver.settle(request.with_action(action))
     except Exception as problem:
         raise Unsettled(diagnostics) from problem
-    # What is gone is gone, whatever the driver raised. A change that raised is reported as failed even where
-    # all of it is there; what is there is recorded.
+    # A deleted resource counts as deleted, whatever the driver raised. A change that raised is reported as
+    # failed even if all of it exists; what exists is recorded.
     match found:
         case Applied() if isinstance(action, Delete):
             return found

@@ -77,7 +77,7 @@ class JournalWriter:
             return self._to_file(together, [entry.record for entry in together if not entry.is_intent])
         if self._is_in_state(together):
             return [None] * len(together)
-        # How many of them reached the state is not known, so the file goes on with all of them. The ends of
+        # The number that reached the state is not known, so the file continues with all of them. The ends of
         # intents come last: behind the records that may be there, none is out of order.
         ends = [entry.not_begun for entry in together if entry.not_begun is not None]
         return self._to_file(together, [*(entry.record for entry in together), *ends])
@@ -98,7 +98,7 @@ class JournalWriter:
         """Saves results; intents are refused, and say nothing that would need a file by itself."""
         assert self._emergency is not None, "an apply that has begun has one"
         assert self._header is not None, "it comes with the file"
-        # What does not get there now is kept for the next try: a file with a gap would be of no use.
+        # Records that cannot be written now are kept for the next try: a file with a gap would be useless.
         self._pending = (*self._pending, *records)
         problem: _Problem = None
         if not all(entry.is_intent for entry in together):
