@@ -312,10 +312,9 @@ def _configured(
 def _expressions(attributes: Attributes, managed: AbstractSet[str], *, repeated: bool) -> dict[str, Json]:
     found: dict[str, Json] = {}
     for name, value in attributes.items():
-        # Where an attribute has the name of the type that it refers to, as a job's checkpoint, readers that
-        # lay resources of a type into
-        # what refers to them find a text in their place, and fail. A connection is no resource, and is laid
-        # nowhere.
+        # If an attribute has the name of the type that it refers to, as a job's checkpoint, readers that
+        # nest resources of a type in those that refer to them find a text in their place, and fail. A
+        # connection is not a resource, and is nested nowhere.
         if (named := references(value)) and name not in managed & {parsed(item).type for item in named}:
             found[name] = {"references": named}
         elif value is not None and not repeated:
