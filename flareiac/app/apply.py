@@ -345,7 +345,7 @@ def _outputs(workspace: Workspace, chosen: Plan) -> Callable[[Snapshot], Mapping
         diagnostics = Diagnostics()
         configuration = workspace.load_configuration(snapshot, diagnostics, data=workspace.read_data)
         if not diagnostics.has_errors and configuration.desired.digest == chosen.configuration:
-            # What was known stays as planned, whatever a data block says by now: resources were made of it
+            # Known values stay as planned, whatever a data block says by now: resources were made from them
             wanted |= {
                 name: replace(item, description=None)
                 for name, item in configuration.desired.outputs.items()

@@ -65,9 +65,9 @@ class PlanReport:
     configuration: Configuration | None = None
     observations: Mapping[str, Observation] = field(default_factory=dict)
     recorded: int = 0
-    """How many resources the state holds."""
+    """The number of resources in the state."""
     inputs: Inputs | None = None
-    """What the plan was made from."""
+    """The inputs that the plan was made from."""
     beside: tuple[Diagnostic, ...] = ()
     """The complaints from before it was made."""
     later: tuple[Diagnostic, ...] = ()

@@ -145,7 +145,7 @@ def _refuse(name: str, here: _Side, there: _Side) -> None:
             f"{where} a newer version of it: serial {other.serial}, and the one to move has {mine.serial}. "
             f"Use what is there: {_reconfigure(there.place)}.",
         )
-    # What was left behind by a move is an older copy, whatever an interrupted apply has left open in it.
+    # The state that a move left behind is an older copy, whatever an interrupted apply has left open in it.
     if there.moved_to is None and (other.serial == mine.serial or there.records):
         _fail(
             name,
