@@ -539,7 +539,7 @@ def _instance(
             has_lifecycle=bool(block.body.blocks_of("lifecycle")),
         )
         evaluation.kept.add(block, str(address), kind.canonical, meaning)
-        # What thousands of blocks hold until something is said of them would be a tenth of the memory
+        # The spans of thousands of blocks, kept until a diagnostic needs them, would be a tenth of the memory
         evaluation.resources[str(address)] = replace(resource, spans=_later_spans(evaluation, block, kind))
     return not _errors_since(diagnostics, before)
 
