@@ -67,7 +67,7 @@ def _backend(block: BlockNode, kinds: BackendKinds, diagnostics: Diagnostics) ->
         hint = did_you_mean(kind, names) or f" Installed are {', '.join(names)}."
         diagnostics.error(
             codes.UNKNOWN_BACKEND,
-            f'No installed package brings a state backend "{kind}".{hint}',
+            f'No installed package provides the state backend "{kind}".{hint}',
             subject=block.label_nodes[0].span,
         )
         return None

@@ -118,7 +118,7 @@ def read(path: Path, name: str, diagnostics: Diagnostics, *, pipes: bool = False
         mode = path.stat().st_mode
         if not (stat.S_ISREG(mode) or (pipes and stat.S_ISFIFO(mode))):
             what = "a directory" if path.is_dir() else "a device, a pipe or a socket"
-            diagnostics.error(codes.NOT_A_PLAIN_FILE, f"{name} is {what}. Put the text itself there.")
+            diagnostics.error(codes.NOT_A_PLAIN_FILE, f"{name} is {what}; a regular file is expected.")
             return None
         return Source(name, path.read_bytes().decode("utf-8-sig"))
     except UnicodeDecodeError as problem:

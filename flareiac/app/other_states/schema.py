@@ -83,7 +83,7 @@ def _config(kind: str, given: Mapping[str, Data], diagnostics: Diagnostics) -> A
     if settings is None:
         names = sorted(BACKEND_KINDS.names())
         hint = did_you_mean(kind, names) or f" Installed are {', '.join(names)}."
-        why = f'No installed package brings a state backend "{kind}".{hint}'
+        why = f'No installed package provides the state backend "{kind}".{hint}'
         diagnostics.error(codes.UNKNOWN_BACKEND, why, attribute=("backend",))
         return {}
     known = {setting.name: setting for setting in settings}
