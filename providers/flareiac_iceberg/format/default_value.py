@@ -9,8 +9,8 @@ from datetime import UTC, date, datetime, time
 from decimal import Decimal, InvalidOperation
 from typing import Final
 
+from flareiac.kernel.column_types import TypeTextError, parts, type_of
 from flareiac.kernel.data import Data
-from flareiac_iceberg.format.types import Primitive, TypeTextError, parse
 
 VERSION: Final = 3
 """The format version from which on columns have defaults."""
@@ -41,8 +41,7 @@ def same_form(kind: str, value: Data) -> Data:
     that is known.
     """
     try:
-        parsed, _ = parse(kind)
-        return default_value(kind, value) if isinstance(parsed, Primitive) else value
+        return value if parts(type_of(kind)) else default_value(kind, value)
     except (DoesNotFit, TypeTextError):
         return value
 

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field, fields, replace
 from typing import Annotated, Final, TypeAlias, TypeVar
 
+from flareiac.kernel.column_types import ColumnType, Member, build, head, parts
 from flareiac.kernel.data import Attributes, Data, Reference
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import Foreign, Form, Mismatch, decode, encode, named
 from flareiac.sdk.definitions import Plain, Ref, definition_of
 from flareiac.sdk.table_tasks import MANAGED_BY
 from flareiac.sdk.validators import parse_duration
-from flareiac_iceberg.format.types import ColumnType, Field, build, head, parts
 
 COMMENT_PROPERTY: Final = "comment"
 DISTRIBUTION_PROPERTY: Final = "write.distribution-mode"
@@ -301,7 +301,7 @@ def flatten(name: str, kind: ColumnType, required: bool, *, known: bool = False)
 def type_at(columns: Mapping[str, Column], path: str) -> ColumnType:
     """The whole type of a column, put together from its flat parts."""
     inner = [
-        Field(name=leaf(child), type=type_at(columns, child), required=columns[child].required)
+        Member(name=leaf(child), type=type_at(columns, child), required=columns[child].required)
         for child in children(columns, path)
     ]
     return build(columns[path].type, tuple(inner))

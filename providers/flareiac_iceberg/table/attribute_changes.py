@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from flareiac.kernel.column_types import render
 from flareiac.kernel.data import ABSENT, Attributes, Data
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.paths import Path as AttributePath
@@ -22,7 +23,6 @@ from flareiac_iceberg.format.spec import (
     layout_of,
     type_at,
 )
-from flareiac_iceberg.format.types import render
 from flareiac_iceberg.maintenance.canonical import shown
 from flareiac_iceberg.maintenance.schema import NAMES
 from flareiac_iceberg.table.blockers import same_location

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from flareiac.kernel.codes import KNOWN_AFTER_APPLY
+from flareiac.kernel.column_types import Plain, TypeTextError
 from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.kernel.records import encode
@@ -36,7 +37,7 @@ from flareiac_iceberg.format.spec import (
     parent_of,
 )
 from flareiac_iceberg.format.transforms import partition, sort_field
-from flareiac_iceberg.format.types import NOT_IN_SPARK, Primitive, TypeTextError, parse
+from flareiac_iceberg.format.types import NOT_IN_SPARK, table_type
 from flareiac_iceberg.maintenance.canonical import canonical_blocks, without_effect
 from flareiac_iceberg.maintenance.columns import Surroundings
 from flareiac_iceberg.maintenance.foreign_readers import canonical_readers
@@ -240,11 +241,13 @@ def _columns(
     for name, block in blocks.items():
         _column_name(name, lower, diagnostics)
         try:
-            kind, required = (Primitive(_UNREAD), False) if block["type"] is None else parse(block["type"])
+            kind, required = (
+                (Plain(name=_UNREAD), False) if block["type"] is None else table_type(block["type"])
+            )
         except TypeTextError as trouble:
             why = f'The type of column "{name}" cannot be used: {trouble}'
             diagnostics.error(codes.INVALID_COLUMN_TYPE, why, attribute=("column", name, "type"))
-            kind, required = Primitive(_UNREAD), False
+            kind, required = Plain(name=_UNREAD), False
         levels = flatten(name, kind, required)
         tags = _column_tags(name, block.get("tags"), diagnostics)
         default = _default(name, levels[name].type, block.get("default"), version, diagnostics)

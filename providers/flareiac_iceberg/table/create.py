@@ -1,9 +1,9 @@
 """The first metadata of a table from its planned attributes, in JSON form. Pure."""
 
+from flareiac.kernel.column_types import render
 from flareiac_iceberg.catalogs.requests import Definition
 from flareiac_iceberg.format.metadata import nodes
 from flareiac_iceberg.format.spec import CREATED_BY_PROPERTY, DEFAULT_PROPERTIES, TableSpec, children, type_at
-from flareiac_iceberg.format.types import render
 from flareiac_iceberg.table.changes import Change, SetDistribution, SetProperty, SetTableComment, SetTag
 from flareiac_iceberg.table.column_changes import SetColumnTags
 from flareiac_iceberg.table.schema_updates import new_order, new_properties, new_schema, new_spec

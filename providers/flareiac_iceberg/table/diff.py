@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import field
 
+from flareiac.kernel.column_types import render
 from flareiac.kernel.data import Data
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_iceberg.format.identity import TableIdentity
@@ -21,7 +22,6 @@ from flareiac_iceberg.format.spec import (
     parent_of,
     type_at,
 )
-from flareiac_iceberg.format.types import render
 from flareiac_iceberg.table import branches
 from flareiac_iceberg.table.changes import (
     AddPartitionField,

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from flareiac.kernel import records
+from flareiac.kernel.column_types import render
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.changes import (
@@ -25,7 +26,6 @@ from flareiac_iceberg.catalogs.absence import absence
 from flareiac_iceberg.format.identity import TableIdentity, identity_of
 from flareiac_iceberg.format.recent_writers import unacknowledged
 from flareiac_iceberg.format.spec import TableDefinition, TableOutline, TableSpec, parent_of, type_at
-from flareiac_iceberg.format.types import render
 from flareiac_iceberg.maintenance.plan import usage_blockers, usage_warnings
 from flareiac_iceberg.table import branches
 from flareiac_iceberg.table.attribute_changes import (

@@ -5,6 +5,7 @@ apply to. Pure.
 import copy
 from collections.abc import Collection, Iterable, Mapping
 
+from flareiac.kernel.column_types import ColumnType, ListOf, MapOf, StructOf, head, type_of
 from flareiac.kernel.data import Attributes, Data
 from flareiac_iceberg.format import name_mapping
 from flareiac_iceberg.format.column_ids import last_column_id
@@ -29,7 +30,6 @@ from flareiac_iceberg.format.spec import (
     leaf,
     parent_of,
 )
-from flareiac_iceberg.format.types import ColumnType, List, Map, Primitive, Struct, parse
 from flareiac_iceberg.table import branches
 from flareiac_iceberg.table.changes import (
     AddPartitionField,
@@ -106,7 +106,7 @@ class SchemaDraft:
         holder["required" if slot == "type" else f"{slot}-required"] = required
 
     def retype(self, path: str, kind: str) -> None:
-        self._holder(path)[self._slot(path)] = self.json_type(parse(kind)[0])
+        self._holder(path)[self._slot(path)] = self.json_type(type_of(kind))
 
     def add(self, change: AddColumn) -> None:
         line = self.siblings(parent_of(change.path))
@@ -116,7 +116,7 @@ class SchemaDraft:
     def field_of(self, field_id: int, change: AddColumn) -> Attributes:
         """A column's JSON; what is in it gets fresh ids."""
         field: Attributes = {"id": field_id, "name": leaf(change.path), "required": change.required}
-        field["type"] = self.json_type(parse(change.type)[0])
+        field["type"] = self.json_type(type_of(change.type))
         if change.comment:
             field["doc"] = change.comment
         if change.default is not None:
@@ -144,9 +144,7 @@ class SchemaDraft:
     def json_type(self, kind: ColumnType) -> Data:
         """A type's JSON; every part gets a fresh id."""
         match kind:
-            case Primitive(name):
-                return iceberg_name(name)
-            case Struct(fields):
+            case StructOf(members=fields):
                 ids = [self._fresh() for _ in fields]
                 inner = [
                     {
@@ -158,24 +156,26 @@ class SchemaDraft:
                     for field_id, field in zip(ids, fields, strict=True)
                 ]
                 return {"type": "struct", "fields": inner}
-            case List(element):
+            case ListOf(element=element, required=required):
                 field_id = self._fresh()
                 return {
                     "type": "list",
                     "element-id": field_id,
-                    "element": self.json_type(element.type),
-                    "element-required": element.required,
+                    "element": self.json_type(element),
+                    "element-required": required,
                 }
-            case Map(key, value):
+            case MapOf(key=key, value=value, required=required):
                 ids = [self._fresh(), self._fresh()]
                 return {
                     "type": "map",
                     "key-id": ids[0],
-                    "key": self.json_type(key.type),
+                    "key": self.json_type(key),
                     "value-id": ids[1],
-                    "value": self.json_type(value.type),
-                    "value-required": value.required,
+                    "value": self.json_type(value),
+                    "value-required": required,
                 }
+            case _:
+                return iceberg_name(head(kind))
 
     def _fresh(self) -> int:
         self.last_id += 1

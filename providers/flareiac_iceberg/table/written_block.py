@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from flareiac.kernel.column_types import render
 from flareiac.kernel.data import Attributes
 from flareiac.sdk.importing import Call, Written, WrittenBlock
 from flareiac_iceberg.format.spec import (
@@ -13,7 +14,6 @@ from flareiac_iceberg.format.spec import (
     children,
     type_at,
 )
-from flareiac_iceberg.format.types import render
 from flareiac_iceberg.maintenance.canonical import shown
 from flareiac_iceberg.maintenance.schema import BLOCKS
 

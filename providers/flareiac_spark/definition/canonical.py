@@ -4,6 +4,7 @@ change of the job.
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from flareiac.kernel.column_types import TypeTextError
 from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference, digest
 from flareiac.kernel.data import canonical as canonical_text
 from flareiac.kernel.diagnostics import Diagnostics
@@ -15,7 +16,7 @@ from flareiac.sdk.resource_type import Decoded
 from flareiac.sdk.secret_settings import checked_settings
 from flareiac.sdk.validators import parse_duration
 from flareiac_spark import codes
-from flareiac_spark.column_types import Column, NotAType, normal_type, table_columns
+from flareiac_spark.column_types import Column, table_columns
 from flareiac_spark.definition import foreign_tables, validation
 from flareiac_spark.definition.change_order import check_change_order
 from flareiac_spark.definition.checkpoint_conf import conf_of
@@ -266,13 +267,11 @@ def _files_input(
     columns = columns_of(files.get("column"), diagnostics, (*at, "column"))
     for column, text in (files.get("columns") or {}).items():
         try:
-            kind, required = normal_type(text)
-        except NotAType as problem:
+            columns.append(Column.declared(column, text))
+        except TypeTextError as problem:
             diagnostics.error(
                 codes.COLUMN_TYPE_OF_FILES, f"Column {column}: {problem}", attribute=(*at, "columns", column)
             )
-            continue
-        columns.append(Column(name=column, type=kind, required=required))
     if not columns and files["format"] == "text":
         columns = [VALUE]
     if not columns:

@@ -1,5 +1,6 @@
 """From a stream block to canonical attributes: one source, its columns, its watermark."""
 
+from flareiac.kernel.column_types import TypeTextError
 from flareiac.kernel.data import UNKNOWN, Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.kernel.paths import Path
@@ -9,7 +10,7 @@ from flareiac.sdk.references import References
 from flareiac.sdk.resource_type import Decoded
 from flareiac.sdk.validators import parse_duration
 from flareiac_spark import codes
-from flareiac_spark.column_types import Column, NotAType, normal_type
+from flareiac_spark.column_types import Column
 from flareiac_spark.places import folder_of_pattern
 from flareiac_spark.sources.source import Source, Surroundings, UnknownSource, kinds
 from flareiac_spark.stream.bad_records import bad_records_of, judges_records
@@ -53,15 +54,12 @@ def columns_of(declared: Data, diagnostics: Diagnostics, at: Path = ("column",))
     found: list[Column] = []
     for name, column in (declared or {}).items():
         try:
-            kind, required = (
-                normal_type(column["type"]) if column["type"] is not UNKNOWN else ("string", False)
-            )
-        except NotAType as problem:
+            text = column["type"] if column["type"] is not UNKNOWN else "string"
+            found.append(Column.declared(name, text))
+        except TypeTextError as problem:
             diagnostics.error(
                 codes.COLUMN_TYPE_OF_FILES, f"Column {name}: {problem}", attribute=(*at, name, "type")
             )
-            continue
-        found.append(Column(name=name, type=kind, required=required))
     return found
 
 

@@ -10,15 +10,14 @@ from flareiac.app.explain import everything, explain
 from flareiac.app.recorded import addresses, connection_of, recorded
 from flareiac.app.selection import checked_name
 from flareiac.kernel.addresses import parse_address
+from flareiac.kernel.column_types import type_of
 from flareiac.kernel.diagnostics import Failure
 from flareiac.model.snapshot import Snapshot
 from flareiac.sdk.name_patterns import fault, is_common
 from flareiac.sdk.validators import parse_duration, parse_size
-from flareiac_iceberg.format.types import parse as parse_type
+from flareiac_iceberg.format.types import table_type
 from flareiac_iceberg.maintenance.kinds.compaction.where_clause import named_columns
-from flareiac_spark.column_types import normal_type
 from flareiac_spark.runtime.coordinates import parse_coordinate
-from flareiac_spark.sources.avro.declared import declared
 from tests.golden.case import CASES, read_case, recorded_state
 from tests.mutations.entrances.entrance import Bug, Entrance, Gate, check
 from tests.mutations.entrances.language import WORDS
@@ -83,9 +82,8 @@ def _uses(state: Snapshot) -> dict[str, Callable[[str], object]]:
         "coordinate": parse_coordinate,
         "pattern": lambda word: (fault(word), is_common(word)),
         "where": named_columns,
-        "iceberg type": lambda word: _or_value_error(parse_type, word),
-        "column type": lambda word: _or_value_error(normal_type, word),
-        "declared type": lambda word: _or_value_error(declared, word),
+        "iceberg type": lambda word: _or_value_error(table_type, word),
+        "column type": lambda word: _or_value_error(type_of, word),
     }
 
 

@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from flareiac.kernel.column_types import TypeTextError
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Severity
 from flareiac.sdk.changes import Relation
 from flareiac.sdk.references import Resolved
-from flareiac_spark.column_types import Column, NotAType, normal_type, whole_columns
+from flareiac_spark.column_types import Column, whole_columns
 from flareiac_spark.definition.usages import usages
 from tests.spark.declared import BATCH, LAKE, STATEFUL, STATELESS, loaded
 
@@ -274,8 +275,9 @@ def test_a_batch_job_completes_what_it_writes(tmp_path: Path) -> None:
     ],
 )
 def test_types_have_one_spelling(text: str, normal: tuple[str, bool]) -> None:
-    assert normal_type(text) == normal
-    assert normal_type(normal[0])[0] == normal[0]
+    column = Column.declared("a", text)
+    assert (column.type, column.required) == normal
+    assert Column.declared("a", normal[0]).type == normal[0]
 
 
 @pytest.mark.parametrize(
@@ -295,8 +297,8 @@ def test_types_have_one_spelling(text: str, normal: tuple[str, bool]) -> None:
     ],
 )
 def test_what_is_no_type_is_told_in_a_sentence(text: str) -> None:
-    with pytest.raises(NotAType, match=r"[.?]$"):
-        normal_type(text)
+    with pytest.raises(TypeTextError, match=r"[.?]$"):
+        Column.declared("a", text)
 
 
 def test_flat_columns_become_whole_ones() -> None:

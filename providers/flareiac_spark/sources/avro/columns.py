@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from flareiac_spark.sources.avro.declared import quoted_name
+from flareiac.kernel.column_types import quoted_name
 from flareiac_spark.sources.avro.types import (
     NULL,
     Array,

@@ -8,8 +8,8 @@ own, and a record with an id that is not known fails the query, which learns the
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias
 
+from flareiac.kernel.column_types import render, type_of
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac_spark.sources.avro.declared import declared, nullable_text
 from flareiac_spark.sources.avro.differences import blocks, differences
 from flareiac_spark.sources.avro.known import NotedSchemas, new_id_text
 from flareiac_spark.sources.avro.reading import MARK, reading
@@ -74,7 +74,7 @@ def decode_avro(frame: Any, value: str, writers: Writers, columns: tuple[SpecCol
     the record is bad, null where it is good. A null value gives nulls and is good.
     """
     plain = tuple(
-        SpecColumn(name=column.name, type=nullable_text(declared(column.type))) for column in columns
+        SpecColumn(name=column.name, type=render(type_of(column.type), nullable=True)) for column in columns
     )
     struct = f"STRUCT<{', '.join(filter(None, (f'`{MARK}` INT', ddl(plain))))}>"
     required = frame.sparkSession.createDataFrame([], ddl(columns)).schema if columns else None

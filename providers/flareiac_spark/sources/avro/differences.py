@@ -9,18 +9,18 @@ from dataclasses import replace
 from difflib import get_close_matches
 from typing import Final, TypeAlias
 
-from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac_spark.sources.avro.columns import NoColumn, natural_type, read_as
-from flareiac_spark.sources.avro.declared import (
+from flareiac.kernel.column_types import (
+    ColumnType,
     DecimalOf,
-    Declared,
     ListOf,
     MapOf,
     Plain,
     StructOf,
-    declared,
-    nullable_text,
+    render,
+    type_of,
 )
+from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac_spark.sources.avro.columns import NoColumn, natural_type, read_as
 from flareiac_spark.sources.avro.types import (
     NULL,
     Array,
@@ -107,7 +107,7 @@ def differences(schema: AvroType, columns: Sequence[SpecColumn]) -> list[Differe
         return [NotARecord(found=type(schema).__name__.lower())]
     found: list[Difference] = []
     for column in columns:
-        found += _member(schema, column.name, declared(column.type), column.required, column.name)
+        found += _member(schema, column.name, type_of(column.type), column.required, column.name)
     return [*found, *_new_fields(schema, {column.name for column in columns}, "")]
 
 
@@ -122,7 +122,7 @@ def blocks(difference: Difference) -> bool:
             return True
 
 
-def _member(record: Record, name: str, kind: Declared, required: bool, path: str) -> Iterator[Difference]:
+def _member(record: Record, name: str, kind: ColumnType, required: bool, path: str) -> Iterator[Difference]:
     field = record.field(name)
     if field is None:
         yield MissingField(path=path, required=required, similar=_similar(record, name))
@@ -130,7 +130,7 @@ def _member(record: Record, name: str, kind: Declared, required: bool, path: str
         yield from _fit(field.type, kind, path)
 
 
-def _fit(schema: AvroType, kind: Declared, path: str) -> Iterator[Difference]:
+def _fit(schema: AvroType, kind: ColumnType, path: str) -> Iterator[Difference]:
     read = read_as(schema)
     match read, kind:
         case Primitive(), _ if read == NULL:
@@ -147,17 +147,17 @@ def _fit(schema: AvroType, kind: Declared, path: str) -> Iterator[Difference]:
             yield from _leaf(read, kind, path)
 
 
-def _leaf(read: AvroType, kind: Declared, path: str) -> Iterator[Difference]:
+def _leaf(read: AvroType, kind: ColumnType, path: str) -> Iterator[Difference]:
     try:
         written = natural_type(read)
     except NoColumn as reason:
         yield NotReadable(path=path, why=str(reason))
         return
     if not _takes(read, written, kind):
-        yield TypeDiffers(path=path, written=written, declared=nullable_text(kind))
+        yield TypeDiffers(path=path, written=written, declared=render(kind, nullable=True))
 
 
-def _takes(read: AvroType, written: str, kind: Declared) -> bool:
+def _takes(read: AvroType, written: str, kind: ColumnType) -> bool:
     match read, kind:
         case Decimal(precision=precision, scale=scale), DecimalOf():
             return kind.scale >= scale and kind.precision - kind.scale >= precision - scale

@@ -10,8 +10,8 @@ schema alone: milliseconds would be read as microseconds. Fields are read as the
 from collections.abc import Sequence
 from typing import Final
 
+from flareiac.kernel.column_types import ColumnType, ListOf, MapOf, StructOf, type_of
 from flareiac_spark.sources.avro.columns import read_as
-from flareiac_spark.sources.avro.declared import Declared, ListOf, MapOf, StructOf, declared
 from flareiac_spark.sources.avro.spelling import reader_of, spelled
 from flareiac_spark.sources.avro.types import NULL, Array, AvroType, Map, Record
 from flareiac_spark.sources.resolved import SpecColumn
@@ -48,10 +48,10 @@ def _of_column(schema: Record, column: SpecColumn) -> str:
     field = schema.field(column.name)
     if field is None:
         return "NULL"
-    return _shaped(field.type, declared(column.type), f"v.`{column.name}`", 0)
+    return _shaped(field.type, type_of(column.type), f"v.`{column.name}`", 0)
 
 
-def _shaped(schema: AvroType, kind: Declared, sql: str, depth: int) -> str:
+def _shaped(schema: AvroType, kind: ColumnType, sql: str, depth: int) -> str:
     match read_as(schema), kind:
         case Record() as record, StructOf(members=members):
             return _struct(record, members=[(item.name, item.type) for item in members], sql=sql, depth=depth)
@@ -67,7 +67,7 @@ def _shaped(schema: AvroType, kind: Declared, sql: str, depth: int) -> str:
             return sql
 
 
-def _struct(record: Record, *, members: Sequence[tuple[str, Declared]], sql: str, depth: int) -> str:
+def _struct(record: Record, *, members: Sequence[tuple[str, ColumnType]], sql: str, depth: int) -> str:
     parts, same = [], [name for name, _kind in members] == [field.name for field in record.fields]
     for name, kind in members:
         field = record.field(name)

@@ -4,7 +4,7 @@ driver.
 
 import json
 
-from flareiac_spark.sources.avro.declared import quoted_name
+from flareiac.kernel.column_types import quoted_name
 from flareiac_spark.sources.avro.differences import (
     Difference,
     MissingField,

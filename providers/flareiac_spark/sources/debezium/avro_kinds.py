@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field
 from itertools import count
 
+from flareiac.kernel.column_types import ColumnType, DecimalOf, ListOf, MapOf, Plain, StructOf
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sources.avro.columns import read_as
-from flareiac_spark.sources.avro.declared import DecimalOf, Declared, ListOf, MapOf, Plain, StructOf
 from flareiac_spark.sources.avro.types import NULL, Array, AvroType, Map, Primitive, Record
 from flareiac_spark.sources.debezium.avro_rows import TEXT_MODES, is_decimal
 from flareiac_spark.sources.debezium.leaves import (
@@ -33,7 +33,7 @@ class AvroKinds:
     options: Mapping[str, str]
     _names: Iterator[int] = field(default_factory=count)
 
-    def value(self, schema: AvroType, kind: Declared, sql: str) -> str:
+    def value(self, schema: AvroType, kind: ColumnType, sql: str) -> str:
         """The expression of a value that fits the declared type."""
         read = read_as(schema)
         match read, kind:
@@ -52,7 +52,7 @@ class AvroKinds:
             case _:
                 return sql
 
-    def _single(self, read: Primitive, kind: Declared, sql: str) -> str:
+    def _single(self, read: Primitive, kind: ColumnType, sql: str) -> str:
         meaning = MEANINGS.get(read.connect or "")
         match kind:
             case Plain(name=name) if meaning is not None and name in meaning.takes:
@@ -67,7 +67,7 @@ class AvroKinds:
             case _:
                 return sql
 
-    def _list(self, items: AvroType, element: Declared, sql: str) -> str:
+    def _list(self, items: AvroType, element: ColumnType, sql: str) -> str:
         item, all_ = self._name("e"), self._name("l")
         inner = self.value(items, element, item)
         if inner == item:
@@ -78,7 +78,7 @@ class AvroKinds:
             f"{item}.v IS NOT NULL) THEN transform({all_}, {item} -> {item}.v) END)[0]"
         )
 
-    def _map(self, values: AvroType, value: Declared, sql: str) -> str:
+    def _map(self, values: AvroType, value: ColumnType, sql: str) -> str:
         key, item, all_ = self._name("k"), self._name("e"), self._name("m")
         inner = self.value(values, value, item)
         if inner == item:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from flareiac.kernel.column_types import ColumnType, DecimalOf, ListOf, MapOf, Plain, StructOf, type_of
 from flareiac_spark.sources.avro.columns import read_as
-from flareiac_spark.sources.avro.declared import DecimalOf, Declared, ListOf, MapOf, Plain, StructOf, declared
 from flareiac_spark.sources.avro.types import (
     MOST_DIGITS,
     Array,
@@ -52,7 +52,7 @@ def row_of(schema: AvroType) -> Record | None:
 
 def effective(row: Record, columns: Sequence[SpecColumn], options: Mapping[str, str]) -> Record:
     """The row with types as they are read: those that ``differences`` compares with declared ones."""
-    kinds = {column.name: declared(column.type) for column in columns}
+    kinds = {column.name: type_of(column.type) for column in columns}
     return _record(row, kinds, options)
 
 
@@ -73,7 +73,7 @@ def unreadable(row: Record, columns: Sequence[SpecColumn], options: Mapping[str,
     for column in columns:
         field = row.field(column.name)
         if field is not None:
-            for why in _unreadable(field.type, declared(column.type), options):
+            for why in _unreadable(field.type, type_of(column.type), options):
                 yield f"the field {column.name} {why}"
 
 
@@ -96,7 +96,7 @@ def bare(schema: AvroType) -> AvroType:
             return schema
 
 
-def _record(record: Record, kinds: Mapping[str, Declared], options: Mapping[str, str]) -> Record:
+def _record(record: Record, kinds: Mapping[str, ColumnType], options: Mapping[str, str]) -> Record:
     fields = tuple(
         Field(name=item.name, type=_effective(item.type, kinds.get(item.name), options))
         for item in record.fields
@@ -104,7 +104,7 @@ def _record(record: Record, kinds: Mapping[str, Declared], options: Mapping[str,
     return replace(record, fields=fields)
 
 
-def _effective(schema: AvroType, kind: Declared | None, options: Mapping[str, str]) -> AvroType:
+def _effective(schema: AvroType, kind: ColumnType | None, options: Mapping[str, str]) -> AvroType:
     read = read_as(schema)
     match read, kind:
         case Record(name=name), DecimalOf() if name == VARIABLE_SCALE:
@@ -123,7 +123,7 @@ def _effective(schema: AvroType, kind: Declared | None, options: Mapping[str, st
             return read
 
 
-def _primitive(read: Primitive, kind: Declared | None, options: Mapping[str, str]) -> AvroType:
+def _primitive(read: Primitive, kind: ColumnType | None, options: Mapping[str, str]) -> AvroType:
     meaning = MEANINGS.get(read.connect or "")
     if meaning is not None:
         wanted = kind.name if isinstance(kind, Plain) and kind.name in meaning.takes else meaning.natural
@@ -149,7 +149,7 @@ def _decimal(kind: DecimalOf) -> Decimal:
     return Decimal(precision=kind.precision, scale=kind.scale)
 
 
-def _unreadable(schema: AvroType, kind: Declared, options: Mapping[str, str]) -> Iterator[str]:
+def _unreadable(schema: AvroType, kind: ColumnType, options: Mapping[str, str]) -> Iterator[str]:
     read = read_as(schema)
     match read, kind:
         case Primitive(connect=str(name)), _ if is_meant(name) and name not in (*MEANINGS, DECIMAL):

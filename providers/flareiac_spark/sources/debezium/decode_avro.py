@@ -5,9 +5,9 @@ of a writer. Travels with the driver.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
+from flareiac.kernel.column_types import render, type_of
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sources.avro.columns import read_as
-from flareiac_spark.sources.avro.declared import declared, nullable_text
 from flareiac_spark.sources.avro.decode import Branches, Writers, written
 from flareiac_spark.sources.avro.differences import blocks, differences
 from flareiac_spark.sources.avro.reading import MARK
@@ -94,7 +94,8 @@ class _Sql:
     @property
     def _struct(self) -> str:
         plain = tuple(
-            SpecColumn(name=column.name, type=nullable_text(declared(column.type))) for column in self.columns
+            SpecColumn(name=column.name, type=render(type_of(column.type), nullable=True))
+            for column in self.columns
         )
         there = ", ".join(f"p{index} BOOLEAN" for index in range(len(self.columns)))
         row = ", ".join(filter(None, ("none INT", self.ddl(plain))))
@@ -126,7 +127,7 @@ class _Sql:
             raw = f"r.{quote(column.name)}"
             is_null = field is None or read_as(field.type) == Primitive(name="null")
             there.append(f"'p{index}', {'false' if is_null else f'{raw} IS NOT NULL'}")
-            made = kinds.value(field.type, declared(column.type), raw) if field is not None else "NULL"
+            made = kinds.value(field.type, type_of(column.type), raw) if field is not None else "NULL"
             parts.append(f"'v{index}', {made}")
         of_row = f"CASE WHEN v.op = '{DELETE}' THEN v.before ELSE v.after END"
         made_of, all_ = ", ".join(there), ", ".join(parts)
@@ -141,7 +142,7 @@ class _Sql:
         )
 
     def _misfits(self, index: int, column: SpecColumn) -> Iterator[tuple[str, str]]:
-        kind, value = declared(column.type), f"{_DECODED}.row.{quote(column.name)}"
+        kind, value = type_of(column.type), f"{_DECODED}.row.{quote(column.name)}"
         unchanged = is_unchanged(kind, value, placeholder(self.options))
         yield unchanged, literal(UNCHANGED.format(name=column.name))
         lost = f"{_DECODED}.there.p{index} AND {value} IS NULL"

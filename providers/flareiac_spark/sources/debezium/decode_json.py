@@ -8,8 +8,8 @@ first document. So the text stands in a list, in front of a member of our own.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
+from flareiac.kernel.column_types import ColumnType, render, type_of
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac_spark.sources.avro.declared import Declared, declared, nullable_text
 from flareiac_spark.sources.debezium.envelope import (
     UNCHANGED,
     Cases,
@@ -129,7 +129,7 @@ class _Reading:
 
     @property
     def _schema_ddl(self) -> str:
-        kinds = [declared(column.type) for column in self.columns]
+        kinds = [type_of(column.type) for column in self.columns]
         row = f"ARRAY<STRUCT<field STRING, {schema_fields(kinds)}>>"
         return f"ARRAY<STRUCT<field STRING, fields {row}>>"
 
@@ -191,10 +191,10 @@ def _places(index: int) -> tuple[str, str]:
     return f"{_HELD}.v{index}", f"{_HELD}.s{index}"
 
 
-def _kind(column: SpecColumn) -> Declared:
-    return declared(column.type)
+def _kind(column: SpecColumn) -> ColumnType:
+    return type_of(column.type)
 
 
 def _nullable(ddl: Ddl, columns: Sequence[SpecColumn]) -> str:
     """The columns without what is required inside of them: that is judged by value."""
-    return ddl(tuple(SpecColumn(name=item.name, type=nullable_text(_kind(item))) for item in columns))
+    return ddl(tuple(SpecColumn(name=item.name, type=render(_kind(item), nullable=True)) for item in columns))

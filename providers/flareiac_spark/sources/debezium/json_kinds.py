@@ -11,8 +11,8 @@ from dataclasses import field
 from itertools import count
 from typing import Final
 
+from flareiac.kernel.column_types import ColumnType, DecimalOf, ListOf, MapOf, Plain, StructOf
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac_spark.sources.avro.declared import DecimalOf, Declared, ListOf, MapOf, Plain, StructOf
 from flareiac_spark.sources.debezium.leaves import (
     binary_of,
     date_text,
@@ -43,7 +43,7 @@ _REALS: Final = ("float", "double")
 _NOT_NUMBERS: Final = ("NaN", "Infinity", "-Infinity")
 
 
-def schema_fields(kinds: Sequence[Declared]) -> str:
+def schema_fields(kinds: Sequence[ColumnType]) -> str:
     """What is read of the schemas of values of several declared types."""
     found = ["type STRING, name STRING, parameters MAP<STRING, STRING>"]
     if elements := [kind.element for kind in kinds if isinstance(kind, ListOf)]:
@@ -74,7 +74,7 @@ class JsonKinds:
     options: Mapping[str, str]
     _names: Iterator[int] = field(default_factory=count)
 
-    def value(self, kind: Declared, value: str, schema: str) -> str:
+    def value(self, kind: ColumnType, value: str, schema: str) -> str:
         """The expression of a value of a declared type."""
         match kind:
             case ListOf(element=element):
@@ -86,7 +86,7 @@ class JsonKinds:
             case _:
                 return self._single(kind, value, schema)
 
-    def takes(self, kind: Declared) -> tuple[str, ...]:
+    def takes(self, kind: ColumnType) -> tuple[str, ...]:
         """What ``kind_of`` may give for values that a declared type takes."""
         match kind:
             case ListOf():
@@ -98,7 +98,7 @@ class JsonKinds:
             case _:
                 return tuple(self._known(kind, "v", "s"))
 
-    def unclear(self, kind: Declared, value: str) -> tuple[str, str] | None:
+    def unclear(self, kind: ColumnType, value: str) -> tuple[str, str] | None:
         """A condition under which a value that comes without schema has no certain meaning, and what to set;
         None where its meaning is certain.
         """
@@ -116,13 +116,13 @@ class JsonKinds:
             case _:
                 return f"{is_text} OR {is_number}", setting
 
-    def _single(self, kind: Declared, value: str, schema: str) -> str:
+    def _single(self, kind: ColumnType, value: str, schema: str) -> str:
         known = self._known(kind, value, schema)
         whens = " ".join(f"WHEN {literal(name)} THEN {found}" for name, found in known.items())
         with_schema = f"CASE {kind_of(schema)} {whens} END" if whens else "NULL"
         return f"CASE WHEN {schema} IS NOT NULL THEN {with_schema} ELSE {self._bare(kind, value)} END"
 
-    def _known(self, kind: Declared, value: str, schema: str) -> dict[str, str]:
+    def _known(self, kind: ColumnType, value: str, schema: str) -> dict[str, str]:
         """By what ``kind_of`` gives."""
         match kind:
             case DecimalOf():
@@ -151,7 +151,7 @@ class JsonKinds:
             found |= dict.fromkeys(_REALS, decimal_of_double(_real(value), *size))
         return found
 
-    def _bare(self, kind: Declared, value: str) -> str:
+    def _bare(self, kind: ColumnType, value: str) -> str:
         """A value without schema."""
         match kind:
             case DecimalOf():
@@ -194,7 +194,7 @@ class JsonKinds:
             return local_time(_number(value), UNITS[mode])
         return "CAST(NULL AS TIMESTAMP_NTZ)"
 
-    def _list(self, element: Declared, value: str, schema: str) -> str:
+    def _list(self, element: ColumnType, value: str, schema: str) -> str:
         item, all_ = self._name("e"), self._name("l")
         inner = self.value(element, item, f"{schema}.items")
         pairs = f"transform({_items(value)}, {item} -> named_struct('p', {is_there(item)}, 'v', {inner}))"
@@ -203,7 +203,7 @@ class JsonKinds:
             f"{item}.v IS NOT NULL) THEN transform({all_}, {item} -> {item}.v) END)[0]"
         )
 
-    def _map(self, of_values: Declared, value: str, schema: str) -> str:
+    def _map(self, of_values: ColumnType, value: str, schema: str) -> str:
         key, item, all_ = self._name("k"), self._name("e"), self._name("m")
         inner = self.value(of_values, item, f"{schema}.`values`")
         pairs = (
@@ -237,7 +237,7 @@ class JsonKinds:
         return f"{letter}{next(self._names)}"
 
 
-def deciding(kind: Declared, options: Mapping[str, str]) -> str | None:
+def deciding(kind: ColumnType, options: Mapping[str, str]) -> str | None:
     """The setting that has to say what a value without schema means; None where it does, or none has to."""
     match kind:
         case DecimalOf() if DECIMALS not in options:

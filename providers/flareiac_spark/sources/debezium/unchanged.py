@@ -10,18 +10,18 @@ from collections.abc import Iterator
 from hashlib import md5
 from uuid import UUID
 
-from flareiac_spark.sources.avro.declared import DecimalOf, Declared, ListOf, MapOf, Plain, StructOf
+from flareiac.kernel.column_types import ColumnType, DecimalOf, ListOf, MapOf, Plain, StructOf
 from flareiac_spark.sources.decoding import literal, quote
 
 _NUMBERS = {"int": "INT", "long": "BIGINT", "float": "FLOAT", "double": "DOUBLE"}
 
 
-def is_unchanged(kind: Declared, value: str, placeholder: str) -> str:
+def is_unchanged(kind: ColumnType, value: str, placeholder: str) -> str:
     """A condition on the value of a column of a declared type."""
     return " OR ".join(_conditions(kind, value, placeholder)) or "false"
 
 
-def _conditions(kind: Declared, value: str, placeholder: str) -> Iterator[str]:
+def _conditions(kind: ColumnType, value: str, placeholder: str) -> Iterator[str]:
     match kind:
         case Plain(name="string" | "uuid"):
             yield f"{value} IN ({', '.join(_texts(placeholder))})"
@@ -39,7 +39,7 @@ def _conditions(kind: Declared, value: str, placeholder: str) -> Iterator[str]:
             pass
 
 
-def _lists(element: Declared, placeholder: str) -> Iterator[str]:
+def _lists(element: ColumnType, placeholder: str) -> Iterator[str]:
     length = len(placeholder.encode())
     match element:
         case Plain(name="string" | "uuid"):

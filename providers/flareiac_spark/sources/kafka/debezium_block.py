@@ -5,12 +5,12 @@ schemas. Pure.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from flareiac.kernel.column_types import ColumnType, ListOf, MapOf, StructOf, type_of
 from flareiac.kernel.data import Data
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark import codes
 from flareiac_spark.column_types import Column
-from flareiac_spark.sources.avro.declared import Declared, ListOf, MapOf, StructOf, declared
 from flareiac_spark.sources.debezium.json_kinds import deciding, spoken_values
 from flareiac_spark.sources.debezium.names import CHANGE, OPTIONS, SCHEMAS
 from flareiac_spark.sources.kafka.formats import DEBEZIUM_JSON
@@ -66,13 +66,13 @@ class DebeziumBlock:
         known = {name: value for name, value in self.options.items() if isinstance(value, str)}
         for column in self.columns:
             # A moment may be a text with its zone: only its records can tell.
-            leaves = _leaves(declared(column.type)) if column.type != "timestamptz" else ()
+            leaves = _leaves(type_of(column.type)) if column.type != "timestamptz" else ()
             found = {setting for kind in leaves if (setting := deciding(kind, known)) is not None}
             for setting in sorted(found):
                 yield column, setting
 
 
-def _leaves(kind: Declared) -> Iterator[Declared]:
+def _leaves(kind: ColumnType) -> Iterator[ColumnType]:
     match kind:
         case ListOf(element=inner) | MapOf(value=inner):
             yield from _leaves(inner)

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flareiac_spark.column_types import normal_type
+from flareiac.kernel.column_types import render, type_of
 from flareiac_spark.sources.avro.columns import NoColumn, columns_of, natural_type
-from flareiac_spark.sources.avro.declared import declared, nullable_text
 from flareiac_spark.sources.avro.differences import (
     MissingField,
     NewField,
@@ -70,7 +69,7 @@ NATURAL = (
 @pytest.mark.parametrize(("kind", "expected"), NATURAL, ids=[expected for _kind, expected in NATURAL])
 def test_the_column_of_a_field_holds_what_spark_reads(kind: Any, expected: str) -> None:
     assert natural_type(parse(json.dumps(kind))) == expected
-    assert normal_type(expected) == (expected, False)
+    assert render(type_of(expected)) == expected
 
 
 NO_COLUMN = (
@@ -240,8 +239,7 @@ def test_columns_that_are_derived_fit_and_are_types_of_ours(schema: Any) -> None
         item for item in differences(parse(text), ()) if isinstance(item, NewField) and item.type is None
     ]
     for column in found:
-        assert normal_type(column.type) == (column.type, False)
-        assert nullable_text(declared(column.type)) == column.type
+        assert render(type_of(column.type)) == column.type
 
 
 @settings(max_examples=40)
