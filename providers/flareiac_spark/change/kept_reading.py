@@ -1,4 +1,6 @@
-"""The recorded way of reading of streams whose configuration leaves it open. Pure."""
+"""What stays of recorded streams: their way of reading where the configuration leaves it open, and the
+spelling of their types. Pure.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -12,7 +14,7 @@ KEPT = ("inputs",)
 
 
 def with_kept_reading(desired: JobDefinition, recorded: JobDefinition | None) -> JobDefinition:
-    """The declared definition, with streams read as the recorded one reads them."""
+    """The declared definition, with streams read and their types spelled as in the recorded one."""
     kept = {name: item for name, item, _before in _kept(desired, recorded)}
     return replace(desired, inputs={**desired.inputs, **kept}) if kept else desired
 
@@ -24,9 +26,24 @@ def _kept(
     streams: Mapping[str, StreamInput] = recorded.streams if recorded is not None else {}
     for name, item in desired.streams.items():
         before = _same(name, item, streams)
-        source = item.source if before is None else item.source.keeping(before.source)
-        if before is not None and source != item.source:
-            yield name, _read_alike(desired, name, replace(item, source=source)), before
+        if before is None:
+            continue
+        source = item.source.keeping(before.source)
+        read = _read_alike(desired, name, replace(item, source=source)) if source != item.source else item
+        columns = {
+            column: _as_recorded(kind, before.columns.get(column)) for column, kind in read.columns.items()
+        }
+        if source != item.source or columns != item.columns:
+            yield name, replace(read, columns=columns), before
+
+
+def _as_recorded(declared: str, recorded: str | None) -> str:
+    """The recorded text of a type, where only quotes around names of fields differ: earlier releases recorded
+    them as they were written, or left them out. A doubled one is part of a name.
+    """
+    if recorded is None or "``" in declared or "``" in recorded:
+        return declared
+    return recorded if recorded.replace("`", "") == declared.replace("`", "") else declared
 
 
 def _same(name: str, item: StreamInput, streams: Mapping[str, StreamInput]) -> StreamInput | None:
