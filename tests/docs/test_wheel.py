@@ -1,4 +1,4 @@
-"""The built package carries the documentation that ``flareiac explain`` prints."""
+"""The built package carries its documentation, which ``flareiac explain`` prints, its licence and notice."""
 
 import subprocess
 import sys
@@ -17,3 +17,5 @@ def test_the_wheel_contains_every_page_and_reference(tmp_path: Path) -> None:
     wanted = {f"flareiac/docs/{page.relative_to(DOCS)}" for page in DOCS.rglob("*") if page.is_file()}
     wanted |= {f"flareiac_{name}/REFERENCE.md" for name in ("iceberg", "secrets", "spark")}
     assert wanted - names == set()
+    licences = {name.rpartition("/")[2] for name in names if ".dist-info/licenses/" in name}
+    assert licences == {"LICENSE", "NOTICE"}
