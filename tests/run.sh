@@ -68,7 +68,7 @@ if [ "$fast" = yes ]; then
   exec pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not jvm" ${arguments[@]+"${arguments[@]}"}
 fi
 # Tests of one file share a Spark application, so a file stays on one worker. Tests of an application wait for a third of
-# their time: four workers keep two cores busy.
+# their time: three workers keep two cores busy.
 # The order is that of tests/conftest.py: left to itself, xdist keeps files of few but long tests for the end.
 # A worker that a hanging test ended (faulthandler_timeout) is replaced once: the next one begins with the same test again.
-exec pytest -n 4 --dist loadfile --no-loadscope-reorder --max-worker-restart=1 ${arguments[@]+"${arguments[@]}"}
+exec pytest -n 3 --dist loadfile --no-loadscope-reorder --max-worker-restart=1 ${arguments[@]+"${arguments[@]}"}
