@@ -137,29 +137,35 @@ def build(name: str, members: tuple[Member, ...]) -> ColumnType:
             return Plain(name=name)
 
 
-def render(kind: ColumnType, required: bool = False, *, nullable: bool = False) -> str:
+def quoted_name(name: str) -> str:
+    """A name as the text of a type has it."""
+    return name if _BARE.fullmatch(name) else "`" + name.replace("`", "``") + "`"
+
+
+def render(
+    kind: ColumnType,
+    required: bool = False,
+    *,
+    nullable: bool = False,
+    spell: Callable[[str], str] = quoted_name,
+) -> str:
     """The text of a type; ``parse`` reads it back. ``nullable`` leaves out each ``not null`` inside: what
-    Spark makes of a value that may be anything.
+    Spark makes of a value that may be anything. ``spell`` writes the name of a field.
     """
     inner = [
-        (member.name, render(member.type, member.required and not nullable, nullable=nullable))
+        (member.name, render(member.type, member.required and not nullable, nullable=nullable, spell=spell))
         for member in parts(kind)
     ]
     match kind:
         case StructOf():
-            text = f"struct<{', '.join(f'{quoted_name(name)}: {part}' for name, part in inner)}>"
+            text = f"struct<{', '.join(f'{spell(name)}: {part}' for name, part in inner)}>"
         case ListOf():
             text = f"list<{inner[0][1]}>"
-        case MapOf(key=key):
-            text = f"map<{render(key, nullable=nullable)}, {inner[1][1]}>"
+        case MapOf():
+            text = f"map<{inner[0][1].removesuffix(' not null')}, {inner[1][1]}>"
         case _:
             text = head(kind)
     return f"{text} not null" if required else text
-
-
-def quoted_name(name: str) -> str:
-    """A name as the text of a type has it."""
-    return name if _BARE.fullmatch(name) else "`" + name.replace("`", "``") + "`"
 
 
 def parse(text: str, also: Collection[str] = ()) -> tuple[ColumnType, bool]:

@@ -1,11 +1,15 @@
 """Columns of streams and tables with their whole types as text."""
 
+import re
 from collections.abc import Mapping
+from typing import Final
 
-from flareiac.kernel.column_types import ColumnType, Member, build, parse, render
+from flareiac.kernel.column_types import ColumnType, Member, build, parse, quoted_name, render
 from flareiac.kernel.data import Attributes, Data, Reference
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.references import References
+
+_MARK: Final = re.compile(r"[<>(),:`\[\]]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,11 +39,13 @@ class Column:
 
 def whole_columns(columns: Mapping[str, Attributes], order: list[str]) -> list[Column]:
     """Top-level columns with their whole types, from columns that are flat by path (``address``,
-    ``address.zip``).
+    ``address.zip``). Running jobs are recognized by these texts.
     """
     return [
         Column(
-            name=path, type=render(_assembled(columns, order, path)), required=bool(columns[path]["required"])
+            name=path,
+            type=render(_assembled(columns, order, path), spell=_spelled),
+            required=bool(columns[path]["required"]),
         )
         for path in order
         if "." not in path
@@ -52,6 +58,13 @@ def table_columns(reference: Data, references: References) -> list[Column]:
     if table is None or not table.attributes.get("columns"):
         return []
     return whole_columns(table.attributes["columns"], table.attributes["column_order"])
+
+
+def _spelled(name: str) -> str:
+    """A name of a table's field as earlier releases wrote it: bare, whatever signs and blanks it has. One
+    with a mark of the grammar, which no driver could read, is quoted.
+    """
+    return quoted_name(name) if _MARK.search(name) else name
 
 
 def _assembled(columns: Mapping[str, Attributes], order: list[str], path: str) -> ColumnType:

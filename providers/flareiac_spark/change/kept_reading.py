@@ -1,12 +1,11 @@
-"""What stays of recorded streams: their way of reading where the configuration leaves it open, and the
-spelling of their types. Pure.
+"""Keeps of recorded inputs the way of reading where the configuration leaves it open, and the spelling of
+types. Pure.
 """
 
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from flareiac_spark.definition.input_identity import same_input
-from flareiac_spark.definition.job_definition import JobDefinition, StreamInput
+from flareiac_spark.definition.job_definition import Input, JobDefinition, StreamInput
 from flareiac_spark.sql.relations import columns_read
 
 KEPT = ("inputs",)
@@ -14,42 +13,37 @@ KEPT = ("inputs",)
 
 
 def with_kept_reading(desired: JobDefinition, recorded: JobDefinition | None) -> JobDefinition:
-    """The declared definition, with streams read and their types spelled as in the recorded one."""
-    kept = {name: item for name, item, _before in _kept(desired, recorded)}
-    return replace(desired, inputs={**desired.inputs, **kept}) if kept else desired
+    """The declared definition, with streams read and types of columns spelled as in the recorded one."""
+    if recorded is None:
+        return desired
+    kept = {name: _kept(desired, name, declared, recorded) for name, declared in desired.inputs.items()}
+    return desired if kept == desired.inputs else replace(desired, inputs=kept)
 
 
-def _kept(
-    desired: JobDefinition, recorded: JobDefinition | None
-) -> Iterator[tuple[str, StreamInput, StreamInput]]:
-    """Inputs as they go on, with their names and what is recorded of them."""
-    streams: Mapping[str, StreamInput] = recorded.streams if recorded is not None else {}
-    for name, item in desired.streams.items():
-        before = _same(name, item, streams)
-        if before is None:
-            continue
-        source = item.source.keeping(before.source)
-        read = _read_alike(desired, name, replace(item, source=source)) if source != item.source else item
-        columns = {
-            column: _as_recorded(kind, before.columns.get(column)) for column, kind in read.columns.items()
-        }
-        if source != item.source or columns != item.columns:
-            yield name, replace(read, columns=columns), before
+def _kept(job: JobDefinition, name: str, declared: Input, recorded: JobDefinition) -> Input:
+    """An input as it goes on after the recorded one that reads the same."""
+    alike = {other: each for other, each in recorded.inputs.items() if type(each) is type(declared)}
+    same = same_input(name, declared, alike)
+    if same is None:
+        return declared
+    before = alike[same]
+    if isinstance(declared, StreamInput) and isinstance(before, StreamInput):
+        source = declared.source.keeping(before.source)
+        if source != declared.source:
+            declared = _read_alike(job, name, replace(declared, source=source))
+    columns = {
+        column: _as_recorded(kind, before.columns.get(column)) for column, kind in declared.columns.items()
+    }
+    return declared if columns == declared.columns else replace(declared, columns=columns)
 
 
 def _as_recorded(declared: str, recorded: str | None) -> str:
     """The recorded text of a type, where only quotes around names of fields differ: earlier releases recorded
-    them as they were written, or left them out. A doubled one is part of a name.
+    them as they were written. A doubled one is part of a name.
     """
     if recorded is None or "``" in declared or "``" in recorded:
         return declared
     return recorded if recorded.replace("`", "") == declared.replace("`", "") else declared
-
-
-def _same(name: str, item: StreamInput, streams: Mapping[str, StreamInput]) -> StreamInput | None:
-    """The recorded input that reads what a declared one reads."""
-    found = same_input(name, item, streams)
-    return None if found is None else streams[found]
 
 
 def _read_alike(job: JobDefinition, name: str, item: StreamInput) -> StreamInput:

@@ -234,8 +234,12 @@ class _Build:
             raise mismatch.within(f"attributes.inputs.{item.stream}") from None
 
     def _columns(self, item: definition.Input) -> tuple[SpecColumn, ...]:
-        found = _spec_columns(input_columns(item, self._references))
-        return found if self._analysis else tuple(column for column in found if column.name in item.columns)
+        columns = input_columns(item, self._references)
+        if not self._analysis:
+            # A recorded type may be spelled otherwise than the declared one, and keeps its spelling.
+            texts = item.columns
+            columns = [Column.of_text(each.name, texts[each.name]) for each in columns if each.name in texts]
+        return _spec_columns(columns)
 
     def _checkpoint(self, output: str) -> str | None:
         reference = self._job.checkpoint

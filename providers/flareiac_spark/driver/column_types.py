@@ -1,5 +1,6 @@
 """Spells Iceberg's types in Spark's DDL."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 from flareiac.kernel.column_types import (
@@ -32,13 +33,18 @@ _PLAIN = {
     "binary": "BINARY",
 }
 
+_NAME = re.compile(
+    r"(`(?:[^`]|``)*`)|(?<=[<,])\s*([^\s<>(),:`\[\]](?:[^<>(),:`\[\]]*[^\s<>(),:`\[\]])?)(?=\s*:)"
+)
+"""A quoted name, or a bare one before its colon: fields of tables are bare, whatever signs they have."""
+
 
 def spark_type(text: str, uuid: str = _UUID) -> str:
     """``struct<a: string, b: int not null>`` as ``STRUCT<`a`: STRING, `b`: INT NOT NULL>``. Raises
     ``Refusal``.
     """
     try:
-        return _ddl(parse(text, also=_OF_OTHERS)[0], {**_PLAIN, "uuid": uuid})
+        return _ddl(_tree(text), {**_PLAIN, "uuid": uuid})
     except TypeTextError as error:
         raise Refusal("TYPE_NOT_UNDERSTOOD", f"The type {text!r} is not understood: {error}") from None
 
@@ -53,6 +59,17 @@ def spark_columns(columns: Sequence[SpecColumn], uuid: str = _UUID) -> str:
 def quote(name: str) -> str:
     """A name as one part of a Spark identifier."""
     return "`" + name.replace("`", "``") + "`"
+
+
+def _tree(text: str) -> ColumnType:
+    try:
+        return parse(text, also=_OF_OTHERS)[0]
+    except TypeTextError as error:
+        quoted = _NAME.sub(lambda name: name[1] or f"`{name[2]}`", text)
+        try:
+            return parse(quoted, also=_OF_OTHERS)[0]
+        except TypeTextError:
+            raise error from None
 
 
 def _ddl(kind: ColumnType, plain: Mapping[str, str]) -> str:
