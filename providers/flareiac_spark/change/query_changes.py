@@ -158,7 +158,7 @@ def has_shape(job: JobDefinition, on: OutputFacts | None) -> bool:
 
 
 def surely_keeps_state(job: JobDefinition, output: str) -> bool:
-    """Whether the query of an output holds state, by its SQL alone: False also where that cannot be told."""
+    """Returns True where the SQL of an output shows that its query holds state, False where it is unclear."""
     return not job.python_steps and keeps_state(_query(job, output, {})) is True
 
 

@@ -1,4 +1,4 @@
-"""What a plan of one job is made from."""
+"""The inputs of the plan of one job."""
 
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.requests import PlanRequest

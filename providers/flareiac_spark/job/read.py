@@ -243,8 +243,8 @@ def _refuse_lost_logs(job: JobDefinition, checkpoints: Mapping[str, OutputFacts]
 def _refuse_lost_state(
     job: JobDefinition, folders: Mapping[str, Place], checkpoints: Mapping[str, OutputFacts]
 ) -> None:
-    """Where the folder of the state is gone, nothing else on disk shows that there was one. Raises
-    ``Damaged``.
+    """Raises ``Damaged`` where the folder of the state is gone: nothing else on disk shows that there was
+    one.
     """
     for output in job.outputs:
         name = job.query_of(output)

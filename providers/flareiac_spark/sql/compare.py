@@ -99,7 +99,7 @@ def compare_queries(old: Query, new: Query) -> Meaning:
 
 
 def keeps_state(query: Query) -> bool | None:
-    """Whether a query holds state; None where it cannot be read here."""
+    """Returns True where a query holds state; None where it cannot be read here."""
     try:
         return _stateful(_composed(query, frozenset()))
     except (CannotTell, RecursionError):

@@ -1,16 +1,16 @@
 """The class of change that the reference names for an attribute is the one that a plan comes to."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from flareiac.sdk.changes import Effect, Proposal
-from flareiac.sdk.on_change import ChangeClass, OnChange
-from flareiac.sdk.schema import Block
+from flareiac.sdk.on_change import ChangeClass
 from flareiac_iceberg import provider
 from tests.iceberg.lake import CALLS, Lake, columns
+from tests.support.schemas import changes_of
 
 Body = Mapping[str, Any]
 COLUMNS = columns(id="long not null", ts="timestamptz", region="string")
@@ -102,18 +102,10 @@ def class_of(plan: Proposal) -> ChangeClass:
     return max((NOTES[change.note] for change in plan.changes), key=list(ChangeClass).index)
 
 
-def attributes(block: Block, prefix: str) -> Iterator[tuple[str, OnChange | None]]:
-    for name, attribute in block.attributes.items():
-        if not attribute.computed:
-            yield prefix + name, attribute.on_change
-    for name, nested in block.blocks.items():
-        yield from attributes(nested.block, f"{prefix}{name}.")
-
-
 DECLARED = {
     path: on_change
     for type_ in ("table", "namespace")
-    for path, on_change in attributes(provider().resource_types()[type_].load().schema, f"{type_}.")
+    for path, on_change in changes_of(provider().resource_types()[type_].load().schema, f"{type_}.")
 }
 
 

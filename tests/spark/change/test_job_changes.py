@@ -178,7 +178,7 @@ def test_what_state_takes_in_silence_needs_a_word_for_exactly_it(
     assert [item.code for item in other.blockers] == ["FIK063"]
 
 
-def test_the_way_back_quotes_no_order_that_nobody_wrote(tmp_path: Path) -> None:
+def test_the_way_back_quotes_only_what_was_written(tmp_path: Path) -> None:
     """Spark keeps aggregates in the order of the table's columns."""
     columns = 'column "hi" { type = "long" }\n  column "lo" { type = "long" }'
     lake = LAKE.replace('column "n" { type = "long" }', columns)

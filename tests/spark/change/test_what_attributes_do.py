@@ -10,11 +10,11 @@ import pytest
 from flareiac.app.discovery import installed
 from flareiac.sdk.changes import Action, Effect, Proposal
 from flareiac.sdk.on_change import ChangeClass, OnChange
-from flareiac.sdk.schema import Block
 from tests.spark.declared import NOT_LOOKED_AT, loaded, proposal, running
+from tests.support.schemas import changes_of
 
 Texts = dict[str, str]
-"""What stands at a place of the project, by the place: ``@NAME@``, or a text that stands there."""
+"""Texts by the place in the project where each is put: ``@NAME@``, or a text that it replaces."""
 Case = tuple[str, Texts, Texts]
 """The kind of the stream, and the texts before and after the change."""
 
@@ -397,16 +397,8 @@ ELSEWHERE = {
 """Attributes by type that are tried elsewhere, or not at all, and where or why."""
 
 
-def attributes(block: Block, prefix: str = "") -> Iterator[tuple[str, OnChange | None]]:
-    for name, attribute in block.attributes.items():
-        if not attribute.computed:
-            yield prefix + name, attribute.on_change
-    for name, nested in block.blocks.items():
-        yield from attributes(nested.block, f"{prefix}{name}.")
-
-
 def declared(type_: str) -> dict[str, OnChange | None]:
-    return dict(attributes(installed().registry.types[type_].schema))
+    return dict(changes_of(installed().registry.types[type_].schema))
 
 
 def test_each_attribute_has_a_class_and_a_case() -> None:
