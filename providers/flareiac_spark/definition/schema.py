@@ -83,7 +83,7 @@ STEP: Final = Block(
             on_change=OnChange(
                 ChangeClass.RESTART,
                 over_state=ChangeClass.RESULTS_CHANGE,
-                note="other keys, windows, joins and functions over state need a new generation",
+                note="over state another grouping key or one more aggregate needs a new generation",
             ),
         ),
         "python": Attribute(

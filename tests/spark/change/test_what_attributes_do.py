@@ -327,7 +327,7 @@ def project(source: str, stateful: bool, texts: Texts) -> str:
 
 def planned(path: str, stateful: bool, root: Path) -> Iterator[Proposal]:
     """The plans of all that the attribute may concern."""
-    source, before, after = CASES[path]
+    source, before, after = CASES[path] if path in CASES else NOTED[path][0]
     for name in ("old", "new"):
         for code in ("a", "b"):
             module = root.with_name(f"{root.name}-{name}") / code / "score.py"
@@ -349,6 +349,57 @@ def planned(path: str, stateful: bool, root: Path) -> Iterator[Proposal]:
     yield proposal(new, old, replace(facts, checkpoints=pinned))
     if path.startswith("checkpoint."):
         yield proposal(new, old, NOT_LOOKED_AT, address="checkpoint.x")
+
+
+COMPLETE = 'table = table.rows\n    mode  = "complete"'
+NOTED: dict[str, tuple[Case, ChangeClass | None, ChangeClass]] = {
+    "a topic more": (
+        ("kafka", {TOPIC: 'topics = ["a"]'}, {TOPIC: 'topics = ["a", "b"]'}),
+        ChangeClass.RESTART,
+        ChangeClass.RESULTS_CHANGE,
+    ),
+    "a pattern that matches the topic": (
+        ("kafka", {}, {TOPIC: 'topic_pattern = "orders.*"'}),
+        ChangeClass.RESTART,
+        ChangeClass.RESULTS_CHANGE,
+    ),
+    "a column that no step reads": (
+        at("columns", COLUMNS.replace('"payload" { type = "string"', '"payload" { type = "long"'), COLUMNS),
+        ChangeClass.RESTART,
+        ChangeClass.RESTART,
+    ),
+    "another table that each batch replaces": (
+        at("output", COMPLETE.replace("rows", "more"), COMPLETE),
+        None,
+        ChangeClass.RESTART,
+    ),
+    "a branch that each batch replaces": (
+        at("output", f'{COMPLETE}\n    branch = "b"', COMPLETE),
+        None,
+        ChangeClass.RESTART,
+    ),
+    "another grouping key": (
+        other("GROUP BY region, ", "GROUP BY region, payload, "),
+        None,
+        ChangeClass.NEW_GENERATION,
+    ),
+    "one more aggregate": (
+        other("count(*) AS n", "count(*) AS n, max(id) AS m"),
+        None,
+        ChangeClass.NEW_GENERATION,
+    ),
+    "a setting that is listed": (
+        at("job", 'conf = { "spark.sql.adaptive.enabled" = "false" }'),
+        ChangeClass.RESTART,
+        ChangeClass.RESTART,
+    ),
+    "a setting that is pinned": (
+        at("job", 'conf = { "spark.sql.shuffle.partitions" = "7" }'),
+        ChangeClass.NO_EFFECT,
+        ChangeClass.NO_EFFECT,
+    ),
+}
+"""What notes of attributes claim beside the class, without and over state; None where the query needs state."""
 
 
 def class_of(plan: Proposal) -> ChangeClass:
@@ -423,3 +474,12 @@ def test_the_plan_comes_to_the_class_of_the_reference(path: str, tmp_path: Path)
     assert without == on_change.does
     if CASES[path][0] != "batch":
         assert over == (on_change.over_state or on_change.does)
+
+
+@pytest.mark.parametrize("claim", NOTED)
+def test_the_plan_comes_to_what_a_note_of_the_reference_claims(claim: str, tmp_path: Path) -> None:
+    _case, without, over = NOTED[claim]
+    for stateful, expected in ((False, without), (True, over)):
+        if expected is not None:
+            (plan,) = planned(claim, stateful, tmp_path / str(stateful))
+            assert class_of(plan) == expected

@@ -25,7 +25,10 @@ BLOCK: Final = Block(
             type=ListType(_TOPIC),
             description="Several topics that are read together, each like topic.",
             validators=(not_empty,),
-            on_change=OnChange(ChangeClass.NEW_GENERATION, note="a restart where topics are only added"),
+            on_change=OnChange(
+                ChangeClass.NEW_GENERATION,
+                note="where topics are only added: restart, or results change over state",
+            ),
         ),
         "topic_pattern": Attribute(
             type=STRING,
@@ -33,7 +36,8 @@ BLOCK: Final = Block(
             "that is created later is read from its first record on.",
             validators=(not_empty,),
             on_change=OnChange(
-                ChangeClass.NEW_GENERATION, note="a restart where it matches all topics of before"
+                ChangeClass.NEW_GENERATION,
+                note="in place of a topic that it matches: restart, or results change over state",
             ),
         ),
         "connection": Attribute(
