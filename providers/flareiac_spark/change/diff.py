@@ -168,10 +168,7 @@ class _Comparison:
             return
         confs = [side.application.conf if side.application else {} for side in (self._old, self._new)]
         for name in sorted({*confs[0], *confs[1]}):
-            before, after = (
-                side.conf.get(name, conf.get(name))
-                for side, conf in zip((self._old, self._new), confs, strict=True)
-            )
+            before, after = _effective(self._old, name), _effective(self._new, name)
             if (
                 before == after
                 or self._old.conf.get(name) != self._new.conf.get(name)
@@ -905,10 +902,17 @@ class _Comparison:
             if pinned is not None:
                 text = f"{name} has no effect: the checkpoint keeps {pinned} until a new generation"
                 yield NoEffect(path=("conf", name), text=text, value=pinned)
-            elif self._stateful and harmless(name, SETTINGS) is None:
-                yield self._value(("conf", name), name, old.get(name), new.get(name))
+                continue
+            before, after = _effective(self._old, name), _effective(self._new, name)
+            if self._stateful and before != after and harmless(name, SETTINGS) is None:
+                yield self._value(("conf", name), name, before, after)
             else:
                 yield Restart(path=("conf", name), text=name, why="a session takes its settings at the start")
+
+
+def _effective(job: JobDefinition, name: str) -> str | None:
+    """The value of a setting under which a job's query runs: its own, or else its engine's."""
+    return job.conf.get(name, job.application.conf.get(name) if job.application else None)
 
 
 def _sources_in_order(job: JobDefinition, output: str) -> list[Source] | None:

@@ -2,6 +2,7 @@
 any other needs a word.
 """
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -85,15 +86,29 @@ def test_removing_a_setting_is_changing_it(stateful: Mapping[str, Any]) -> None:
         assert [type(change) for change in judged(before, {**stateful, "conf": {}})] == [ResultsChange]
 
 
-def test_the_same_setting_moved_from_the_job_to_its_engine_is_not_taken_for_harmless(
-    stateful: Mapping[str, Any],
-) -> None:
-    application = {**stateful["application"], "conf": {"spark.sql.timestampType": "TIMESTAMP_NTZ"}}
-    found = judged(
-        stateful,
-        {**stateful, "application": application, "conf": {"spark.sql.timestampType": "TIMESTAMP_LTZ"}},
-    )
-    assert any(isinstance(change, ResultsChange) for change in found)
+@pytest.mark.parametrize("moves", [False, True], ids=["one engine", "another engine"])
+def test_a_setting_is_the_job_s_own_or_else_its_engine_s(stateful: Mapping[str, Any], moves: bool) -> None:
+    """What counts is the value under which the query runs, whoever sets it: the token shows that one."""
+    name = "spark.sql.ansi.enabled"
+    for values in itertools.product((None, "true", "false"), repeat=4):
+        sides = [_with(stateful, name, *values[:2]), _with(stateful, name, *values[2:])]
+        if moves:
+            sides[1]["engine"] = Reference("engine.other")
+        before, after = (own if own is not None else given for own, given in (values[:2], values[2:]))
+        blocked = [
+            (change.before, change.after) for change in judged(*sides) if isinstance(change, ResultsChange)
+        ]
+        assert blocked == ([(before, after)] if before != after else []), values
+
+
+def _with(job: Mapping[str, Any], name: str, own: str | None, of_engine: str | None) -> dict[str, Any]:
+    """The job with a setting of its own and one of its engine, each None for none."""
+    application = {**job["application"], "conf": {} if of_engine is None else {name: of_engine}}
+    return {
+        **job,
+        "conf": {**job["conf"], **({} if own is None else {name: own})},
+        "application": application,
+    }
 
 
 @given(
