@@ -5,7 +5,7 @@ otherwise. The forms are those in which strangers saw the product mistaken.
 import itertools
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from tests.verdicts.pair import Pair, Version
@@ -263,9 +263,29 @@ def _under_settings(filling: Filling) -> Version | None:
     conf = {f"spark.sql.{name}": value} if name else {}
     if filling["output"] == "batch":
         return Version(steps={"out": f"SELECT k, {text} AS n FROM ev ORDER BY 1, 2 LIMIT 9"}, conf=conf)
-    return Version(
-        steps={"out": f"SELECT k, count({text}) AS n, max({text}) AS x FROM ev GROUP BY 1"}, conf=conf
+    return replace(_filled_text(text, filling["output"]), conf=conf)
+
+
+def _of_engines(filling: Filling) -> Version | None:
+    """A job that moves to an engine with other settings, of which it makes some its own."""
+    own = filling["setting of the job"]
+    return replace(
+        _filled_text(filling["text"], filling["output"]),
+        conf={} if own == "none" else _settings(own),
+        engine=_settings(filling["engine"]),
     )
+
+
+def _filled_text(text: str, output: str) -> Version:
+    if output == "append":
+        return Version(steps={"out": f"SELECT id, k, {text} AS n FROM ev"})
+    return Version(steps={"out": f"SELECT k, count({text}) AS n, max({text}) AS x FROM ev GROUP BY 1"})
+
+
+def _settings(text: str) -> dict[str, str]:
+    """The settings of a text with commas between them."""
+    pairs = (each.partition("=") for each in text.split(",") if each)
+    return {f"spark.sql.{name.strip()}": value.strip() for name, _, value in pairs}
 
 
 def _of_one_place(filling: Filling) -> Version | None:
@@ -509,6 +529,13 @@ FORMS: Final[Mapping[str, Form]] = {
         output="complete;merge;batch",
         setting="; ansi.doubleQuotedIdentifiers=true; caseSensitive=true; groupByOrdinal=false; groupByAliases=false; parser.quotedRegexColumnNames=true; ansi.enabled=false; timestampType=TIMESTAMP_NTZ; session.timeZone=Asia/Tokyo; parser.escapedStringLiterals=true; decimalOperations.allowPrecisionLoss=false; legacy.sizeOfNull=true; legacy.timeParserPolicy=LEGACY; mapKeyDedupPolicy=LAST_WIN; storeAssignmentPolicy=LEGACY; orderByOrdinal=false; crossJoin.enabled=false; ansi.enforceReservedKeywords=true; legacy.literal.pickMinimumPrecision=false; legacy.castComplexTypesToString.enabled=true; optimizer.excludedRules=org.apache.spark.sql.catalyst.optimizer.ConstantFolding; legacy.exponentLiteralAsDecimal.enabled=true; legacy.setopsPrecedence.enabled=true; legacy.ctePrecedencePolicy=LEGACY; ansi.relationPrecedence=true; legacy.parser.havingWithoutGroupByAsWhere=true; legacy.charVarcharAsString=true; legacy.nullInEmptyListBehavior=true; binaryOutputStyle=HEX; charAsVarchar=true; legacy.integerGroupingId=true; legacy.parseQueryWithoutEof=true; variable.substitute=false; shuffle.partitions=3; adaptive.enabled=true; cbo.enabled=true; codegen.wholeStage=true",
         text="\"k2\"; 'k2'; K2; k2; CAST(k2 AS INT); k2 || '\\\\t'; TIMESTAMP'2026-01-01 00:00:00'; hour(ts); 1 / v; 1.10 * v; size(CAST(NULL AS ARRAY<INT>)); map('a', 1, 'a', v).a; date_format(ts, 'u'); v + 9223372036854775807; CAST(ts AS STRING); 1e2 * v; `k.*`; CAST(st AS STRING); to_date('2026-1-1', 'yyyy-MM-dd'); CAST(X'41' AS STRING); arr[7]; element_at(arr, 1)",
+    ),
+    "engines exchanged": _form(
+        _of_engines,
+        output=_STATE,
+        engine="; ; ansi.enabled=false; session.timeZone=Asia/Tokyo; ansi.enabled=false, session.timeZone=Asia/Tokyo; caseSensitive=true; shuffle.partitions=3; adaptive.enabled=true; ansi.doubleQuotedIdentifiers=true; session.timeZone=Asia/Tokyo, shuffle.partitions=2; decimalOperations.allowPrecisionLoss=false; legacy.sizeOfNull=true; groupByOrdinal=false",
+        setting_of_the_job="none; none; none; ansi.enabled=false; ansi.enabled=true; session.timeZone=UTC; session.timeZone=Asia/Tokyo; caseSensitive=false; shuffle.partitions=1",
+        text="v; v + 1; \"k2\"; CAST(ts AS STRING); CAST(CAST(ts AS DATE) AS STRING); hour(ts); CAST(k2 AS INT); arr[7]; 1.10 * v; K2; size(arr); to_date('2026-1-1', 'yyyy-MM-dd'); date_trunc('DAY', ts)",
     ),
     "streams of one place": _form(
         _of_one_place,

@@ -45,7 +45,8 @@ class Version:
 
     ``within``: steps whose keys are remembered up to the watermark; others remember theirs for ever.
     ``marks``: step -> delay of its watermark, on the column ``ts``. ``conf``: settings of the job. ``bound``:
-    name of an input -> the input that is read under this name.
+    name of an input -> the input that is read under this name. ``engine``: settings of the engine in which the
+    job runs, which is another one where they differ.
     """
 
     steps: Mapping[str, str]
@@ -56,6 +57,12 @@ class Version:
     conf: Mapping[str, str] = field(default_factory=dict)
     bound: Mapping[str, str] = field(default_factory=dict)
     taken: str = ""
+    engine: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """Those under which its SQL is read and runs: what a job does not set its engine may."""
+        return {**self.engine, **self.conf}
 
     @property
     def source(self) -> str:
@@ -97,7 +104,8 @@ class Judged:
 
     ``why``: what differs, or what is not proven. ``rows``: how many the new version writes of the second
     batch, where it was tried. ``back``: what the old version makes of a third batch, after the new one wrote
-    the second.
+    the second. ``batch``: whether the table that both versions wrote over the stop is what a batch run of the
+    new version makes of all files; None where a table is not comparable with one.
     """
 
     pair: Pair
@@ -108,6 +116,7 @@ class Judged:
     rows: int = 0
     why: str = ""
     back: Stop = Stop.UNTRIED
+    batch: bool | None = None
 
 
 def written(items: Iterable[Judged]) -> str:
@@ -158,7 +167,7 @@ def _encoded(item: Judged) -> dict[str, object]:
     found["old"], found["new"] = _version(pair.old, {}), _version(pair.new, pair.old.steps)
     found |= {"spark": item.judgement.value, "columns": dict(item.columns)}
     rest = {"operators": list(item.operators), "stop": item.stop.value, "rows": item.rows, "why": item.why}
-    rest["back"] = item.back.value
+    rest |= {"back": item.back.value, "batch": {None: "", True: "same", False: "other"}[item.batch]}
     return found | {name: value for name, value in rest.items() if value}
 
 
@@ -178,6 +187,7 @@ def _version(version: Version, before: Mapping[str, str]) -> dict[str, object]:
         "conf": dict(version.conf),
         "bound": dict(version.bound),
         "taken": version.taken,
+        "engine": dict(version.engine),
     }
     return found | {name: value for name, value in rest.items() if value}
 
@@ -193,7 +203,7 @@ def _decoded(data: dict[str, object]) -> Judged:
             dedups=dedups,
             gained=found.get("gained", {}),
             within=tuple(found.get("within", ())),
-            **{name: found[name] for name in ("marks", "conf", "bound", "taken") if name in found},
+            **{name: found[name] for name in ("marks", "conf", "bound", "taken", "engine") if name in found},
         )
 
     old = version("old", {})
@@ -217,4 +227,5 @@ def _decoded(data: dict[str, object]) -> Judged:
         rows=int(str(data.get("rows", 0))),
         why=str(data.get("why", "")),
         back=Stop(str(data.get("back", ""))),
+        batch={"": None, "same": True, "other": False}[str(data.get("batch", ""))],
     )

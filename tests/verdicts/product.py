@@ -11,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from flareiac.kernel.data import Attributes, Reference
+from flareiac.kernel.data import Attributes, Reference, digest
 from flareiac_spark.change.changes import (
     JobChange,
     MetadataOnly,
@@ -119,6 +119,9 @@ def _attributes(version: Version, judged: Judged) -> Attributes:
     found["steps"] = {name: _step(version, name) for name in version.steps}
     found["step_order"] = list(version.steps)
     found["conf"] = {**found["conf"], **version.conf}
+    found["application"]["conf"] = dict(version.engine)
+    if version.engine:
+        found["engine"] = Reference(f"engine.{digest(dict(version.engine))[:8]}")
     found["mode"] = "batch" if output == "batch" else "stream"
     found["outputs"]["out"] |= {
         "from": version.source,

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -64,7 +65,11 @@ class Remembering(Prover):
 
 def _asked(item: pairs.Judged) -> Pair:
     """A pair as the product asks Spark about it."""
-    before, after = (spec(version, item) for version in (item.pair.old, item.pair.new))
+    # One session analyzes both: that of the engine into which the job moves
+    before, after = (
+        spec(replace(version, engine=item.pair.new.engine), item)
+        for version in (item.pair.old, item.pair.new)
+    )
     old, new = definitions(item)
     identities = {name: _identity(each) for name, each in old.inputs.items()}
     return Pair(
@@ -99,7 +104,7 @@ def spec(version: pairs.Version, judged: pairs.Judged) -> JobSpec:
                 merge=Merge(on=(next(iter(judged.columns)),)) if output == "merge" else None,
             ),
         ),
-        conf=version.conf,
+        conf=version.settings,
     )
 
 

@@ -168,6 +168,13 @@ def figures(found: Sequence[Opinion], seed: int) -> Iterator[Figure]:
         detail={
             "with state": sum(each.stateful for each in across),
             "outcome": dict(Counter(each.item.stop.value for each in across)),
+            "table and batch run": dict(
+                Counter(
+                    f"{each.item.stop}, {'same' if each.item.batch else 'other'} rows"
+                    for each in across
+                    if each.item.batch is not None
+                )
+            ),
             "of the way back": dict(
                 Counter(each.item.back.value for each in across if each.item.back is not Stop.UNTRIED)
             ),
@@ -234,7 +241,11 @@ def _over_blocked(found: Sequence[Opinion]) -> Figure:
 
 def _is_proven(each: Opinion) -> bool:
     pair = each.item.pair
-    if pair.old.conf != pair.new.conf or pair.old.bound != pair.new.bound or pair.old.marks != pair.new.marks:
+    if (
+        pair.old.settings != pair.new.settings
+        or pair.old.bound != pair.new.bound
+        or pair.old.marks != pair.new.marks
+    ):
         return False
     above = each.proof.verdict == "state" and (not each.stateful or pair.output == "complete")
     return each.proof.verdict == "equal" or above
@@ -247,7 +258,19 @@ def class_of(each: Opinion) -> str | None:
         return None
     if item.stop in (Stop.STATE_MIXED, Stop.REFUSED) or (each.stateful and item.stop is Stop.TABLE_MIXED):
         return _BLOCKED
-    return _SAME if item.judgement is Judgement.AGREE and item.stop is not Stop.TABLE_MIXED else _RESTART
+    if item.judgement is not Judgement.AGREE or item.stop is Stop.TABLE_MIXED:
+        return _RESTART
+    return _SAME if is_of_texts(item.pair) else _RESTART
+
+
+def is_of_texts(pair: Pair) -> bool:
+    """False where the versions differ in more than SQL: a query that runs takes no other input, watermark,
+    engine or setting, whatever the rows.
+    """
+    return all(
+        getattr(pair.old, name) == getattr(pair.new, name)
+        for name in ("dedups", "within", "marks", "conf", "bound", "engine")
+    )
 
 
 def is_false_same(each: Opinion) -> bool:

@@ -107,7 +107,7 @@ class Views:
         self._activate()
         for name in INPUTS:
             self._define(name, version.input(name), tuple(version.gained.get(name, ())), watermarks)
-        self._set(version.conf)
+        self._set(version.settings)
         for name, sql in version.steps.items():
             self._step(version, name, sql)
         found = self.session.table(version.source)

@@ -1,5 +1,6 @@
 """What does the new query make of the state that the old one left? Runs both over two batches of files, with
 a stop between them; and what does the old one make of a third batch, where it comes back after the new one?
+Is the table after the stop what a batch run of the new version makes of all files?
 """
 
 import itertools
@@ -88,7 +89,7 @@ class _Course:
 @dataclass(slots=True, kw_only=True)
 class _Pair:
     """``before`` and ``after`` are the versions over both batches; ``mixed`` begins with the one and goes on
-    with the other.
+    with the other. ``at_once``: the rows of a batch run of the new version over all files.
 
     Where Spark's plans and state are the same, one course stands for both.
     """
@@ -97,6 +98,7 @@ class _Pair:
     before: _Course
     after: _Course
     mixed: _Course | None = None
+    at_once: Rows | None = None
 
 
 class Stopped:
@@ -111,6 +113,7 @@ class Stopped:
             for part in (1, 2)
         ]
         self._views = Views(root, self._folder, streaming=True)
+        self._root = root
 
     def tried(self, judged: Iterable[Judged]) -> Iterator[Judged]:
         """The same with what happened, a few at once. Where the queries alone do not run nothing is known."""
@@ -171,6 +174,17 @@ class Stopped:
                     going.append(course)
         for course in going:
             course.wait()
+        views = Views(self._root, self._folder)  # a reader lists the files of a folder once
+        for pair in pairs:
+            if _is_comparable(pair):
+                pair.at_once = self._at_once(views, pair.item.pair.new)
+
+    def _at_once(self, views: Views, version: Version) -> Rows | None:
+        """None: a row cannot be computed."""
+        try:
+            return plain(by_name(views.frame(numbered(version))))
+        except refusals():
+            return None
 
     def _returned(self, pairs: Sequence[_Pair], found: Sequence[Judged]) -> None:
         """After the third batch: the old version again, where the new one could go on from its state."""
@@ -213,7 +227,21 @@ def _found(pair: _Pair) -> Judged:
             judgement=Judgement.DIFFERENT,
             why=item.why if item.judgement is Judgement.DIFFERENT else "rows across a stop",
         )
-    return replace(item, stop=_stop(mixed, after), rows=after.rows(1).total())
+    batch = None if pair.at_once is None or mixed.failed else _table(mixed) == pair.at_once
+    return replace(item, stop=_stop(mixed, after), rows=after.rows(1).total(), batch=batch)
+
+
+def _is_comparable(pair: _Pair) -> bool:
+    """False of a table whose keys are not known here, and of one from which a watermark holds rows back."""
+    version, output = pair.item.pair.new, pair.item.pair.output
+    if pair.after.failed or output == "merge" or pair.item.pair.watermarked:
+        return False
+    return not version.marks and not version.within
+
+
+def _table(course: _Course) -> Rows:
+    """The rows of the table after two runs."""
+    return course.rows(1) if course.output == "complete" else course.rows(0) + course.rows(1)
 
 
 def _come_back(pair: _Pair, item: Judged) -> Judged:
