@@ -478,7 +478,7 @@ def _dropped_key(dice: random.Random, tree: Tree) -> None:
 
 def _other_limit(dice: random.Random, tree: Tree) -> None:
     select = _select(dice, tree, lambda each: each.limit is not None)
-    match dice.randrange(4):
+    match dice.randrange(4 if select.order else 3):
         case 0 | 1:
             select.limit = (select.limit or 0) + dice.choice([1, 2])
         case 2:
