@@ -2,7 +2,7 @@
 packages.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field
 from functools import cache
 from importlib.metadata import entry_points
@@ -14,6 +14,7 @@ from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.provider import Function, Offered, Provider
+from flareiac.sdk.resource_type import ResourceType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +55,21 @@ def installed() -> Installed:
         backends=BACKEND_KINDS,
     )
     return Installed(providers=providers, registry=registry, versions=versions)
+
+
+class InstalledTypes(Mapping[str, ResourceType]):
+    """The installed resource types by name. Providers are imported when the first type is asked for, so that
+    commands on an empty state do without them.
+    """
+
+    def __getitem__(self, name: str) -> ResourceType:
+        return installed().registry.types[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(installed().registry.types)
+
+    def __len__(self) -> int:
+        return len(installed().registry.types)
 
 
 def _once(name: str, known: Mapping[str, object], provider: str) -> None:

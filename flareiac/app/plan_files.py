@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import flareiac
+from flareiac.app.discovery import installed
 from flareiac.app.state_place import project_cipher
 from flareiac.config.files import SUFFIX
 from flareiac.kernel import codes
@@ -11,6 +12,7 @@ from flareiac.kernel.diagnostics import Failure, error
 from flareiac.kernel.durable_files import replace_file
 from flareiac.model.plan import Plan
 from flareiac.model.plan_file import KIND, decode_plan, encode_plan
+from flareiac.model.upgrades import upgraded_plan
 from flareiac.sdk.state import Damaged
 from flareiac.state.cipher import Purpose
 from flareiac.state.envelope import is_encrypted
@@ -36,12 +38,14 @@ def write_plan_files(root: Path, files: Mapping[str, bytes]) -> None:
 
 
 def read_plan(root: Path, file: str) -> Plan:
-    """The plan in a file, relative to the project. Raises ``Failure``."""
+    """The plan in a file, relative to the project, with every resource in the version of its installed type.
+    Raises ``Failure``.
+    """
     content = b""
     try:
         content = (root / file).read_bytes()
         plain = project_cipher(root).open(content, Purpose.PLAN, file)
-        return decode_plan(plain, file, str(root))
+        return upgraded_plan(decode_plan(plain, file, str(root)), installed().registry.types, file)
     except FileNotFoundError as problem:
         why = f"{file}: {problem.strerror}. flareiac plan -out={file} creates it."
         raise Failure(error(codes.PLAN_FILE_UNREADABLE, why)) from problem
@@ -50,7 +54,7 @@ def read_plan(root: Path, file: str) -> Plan:
             error(codes.PLAN_FILE_UNREADABLE, f"{file}: {problem.strerror or problem}.")
         ) from problem
     except Damaged as problem:
-        why = f"{file}: {problem.why}. {_instead_of(file, content)}"
+        why = f"{file}: {problem.why}. {problem.way_out or _instead_of(file, content)}"
         raise Failure(error(codes.NOT_A_PLAN_FILE, why)) from problem
 
 

@@ -19,7 +19,7 @@ from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.model.events import Event
 from flareiac.model.snapshot import Snapshot, encode_snapshot
-from flareiac.sdk.state import Damaged
+from flareiac.sdk.state import Damaged, WrittenByNewer
 from flareiac.state.places import encode_state
 from flareiac.state.read import Loaded, decode_state
 
@@ -97,7 +97,10 @@ def _is_there(loaded: Loaded) -> bool:
 
 def _pushed(workspace: Workspace, content: bytes, name: str) -> Snapshot:
     try:
-        pushed = decode_state(content, name, str(workspace.root))
+        pushed = decode_state(content, name, str(workspace.root), workspace.installed.registry.types)
+    except WrittenByNewer as newer:
+        why = f"{newer.why}. Nothing was changed. {newer.way_out}"
+        raise Failure(_not_a_state(name, why)) from newer
     except Damaged as problem:
         raise Failure(_not_a_state(name, f"{problem.why}. {_NO_STATE}")) from problem
     if why := what_is_misshapen(pushed, workspace.installed.registry):

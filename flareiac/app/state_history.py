@@ -13,6 +13,7 @@ from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.model.events import Event
 from flareiac.model.history import Difference, Earlier, difference
 from flareiac.model.snapshot import Snapshot
+from flareiac.model.upgrades import AS_STORED
 from flareiac.sdk.state import Damaged, Kept
 from flareiac.state.cipher import PassphraseMissing
 from flareiac.state.read import decode_state
@@ -94,7 +95,7 @@ def _in_place(workspace: Workspace) -> Iterator[Earlier]:
     with suppress(Damaged, PassphraseMissing):
         stored = workspace.store.read_snapshot()
         if stored is not None:
-            there = decode_state(stored.content, WITHOUT_JOURNAL, str(workspace.root))
+            there = decode_state(stored.content, WITHOUT_JOURNAL, str(workspace.root), AS_STORED)
             yield Earlier(
                 name=WITHOUT_JOURNAL,
                 written=None,
@@ -155,8 +156,10 @@ def _read(workspace: Workspace, name: str) -> Snapshot:
     try:
         with state_trouble(workspace):
             if name == WITHOUT_JOURNAL and (stored := workspace.store.read_snapshot()) is not None:
-                return decode_state(stored.content, name, str(workspace.root))
-            return decode_state(workspace.store.read_history(name), name, str(workspace.root))
+                content = stored.content
+            else:
+                content = workspace.store.read_history(name)
+            return decode_state(content, name, str(workspace.root), workspace.installed.registry.types)
     except KeyError as gone:
         why = f"{name} is no longer kept. flareiac state history shows what is. Nothing was changed."
         raise Failure(error(codes.NO_SUCH_HISTORY, why)) from gone

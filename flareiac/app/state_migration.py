@@ -14,6 +14,7 @@ from flareiac.kernel.diagnostics import Failure, error
 from flareiac.kernel.kill_points import reach
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.model.journal import Moved, encode_entry
+from flareiac.model.upgrades import AS_STORED
 from flareiac.sdk.state import Lease, LockInfo, Moment, StateStore
 from flareiac.state.read import Loaded, understood
 
@@ -47,7 +48,7 @@ class _Side:
         return self.content is None and not self.moment.journal.records
 
     def loaded(self) -> Loaded:
-        return understood(self.moment, self.store.describe(), str(self.place.root))
+        return understood(self.moment, self.store.describe(), str(self.place.root), AS_STORED)
 
     def begins(self, other: "_Side") -> bool:
         """Returns True if it is an unfinished (or finished) copy of another."""

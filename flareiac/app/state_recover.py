@@ -99,7 +99,7 @@ def _remove_if_held(workspace: Workspace, file: str) -> str | None:
     path = workspace.root / file
     try:
         journal = _read(path, file, workspace)
-        entries = _entries(journal, file, str(workspace.root))
+        entries = _entries(journal, file, workspace)
     except Failure:
         return f"Warning: {file} is of an earlier apply and cannot be read. Delete it if no one needs it."
     loaded = workspace.load_state()
@@ -117,10 +117,11 @@ def _remove_if_held(workspace: Workspace, file: str) -> str | None:
 
 def _earlier(workspace: Workspace) -> Iterator[Snapshot]:
     """The earlier states that can be read, newest first. Raises ``Failure``."""
+    root, types = str(workspace.root), workspace.installed.registry.types
     with state_trouble(workspace):
         for item in workspace.store.history():
             with suppress(KeyError, Damaged, PassphraseMissing):
-                yield decode_state(workspace.store.read_history(item.name), item.name, str(workspace.root))
+                yield decode_state(workspace.store.read_history(item.name), item.name, root, types)
 
 
 def _read(path: Path, file: str, workspace: Workspace) -> EmergencyJournal:
@@ -150,7 +151,7 @@ def _bring_in(workspace: Workspace, lease: Lease, journal: EmergencyJournal, fil
         raise Failure(error(codes.EMERGENCY_FILE_CONTRADICTS, why))
     missing = _missing(workspace, loaded, journal)
     if missing is None:
-        _refuse_contradictions(loaded, _entries(journal, file, loaded.root), header.serial)
+        _refuse_contradictions(loaded, _entries(journal, file, workspace), header.serial)
         return RecoverReport(records=len(journal.records), added=0, open=False, torn=journal.torn)
     with writing_state("What is not recovered yet stays in the file", workspace):
         workspace.store.check_writable(lease)
@@ -185,9 +186,10 @@ def _conclude(workspace: Workspace, lease: Lease) -> bool:
     return False
 
 
-def _entries(journal: EmergencyJournal, file: str, root: str) -> list[Entry]:
+def _entries(journal: EmergencyJournal, file: str, workspace: Workspace) -> list[Entry]:
+    types = workspace.installed.registry.types
     try:
-        return decode_records(journal.records, file, root)
+        return decode_records(journal.records, file, str(workspace.root), types)
     except Damaged as problem:
         raise Failure(error(codes.EMERGENCY_FILE_UNREADABLE, f"{file}: {problem.why}.")) from problem
 

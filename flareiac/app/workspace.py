@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import field
 from pathlib import Path
 
-from flareiac.app.discovery import Installed, installed
+from flareiac.app.discovery import Installed, InstalledTypes, installed
 from flareiac.app.seen_states import Expected, check_known, check_seen, is_stored
 from flareiac.app.selection import DEFAULT
 from flareiac.app.state_place import StatePlace, project_cipher, state_place
@@ -27,6 +27,7 @@ from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.os_errors import first_step
 from flareiac.kernel.sources import Source
 from flareiac.model.snapshot import Snapshot
+from flareiac.model.upgrades import AS_STORED, Types
 from flareiac.planning.measure import Measurement, measure
 from flareiac.planning.observe import observe
 from flareiac.sdk.capabilities import Recovering
@@ -98,14 +99,17 @@ class Workspace:
         """The inverse of ``seal``. Raises ``Damaged`` or ``Failure``."""
         return project_cipher(self.root).open(content, Purpose.EMERGENCY, "the emergency file")
 
-    def load_state(self, *, even_moved: bool = False) -> Loaded:
+    def load_state(self, *, even_moved: bool = False, as_stored: bool = False) -> Loaded:
         """The state as it is; its lineage becomes the project's. Raises ``Failure`` when it cannot be read,
         or is not the one that this checkout saw there.
 
-        ``even_moved``: also one that was moved to another place, for commands that only show it.
+        ``as_stored``: with records of other versions as they are, for commands that ask no provider about
+        them. ``even_moved``: so, and also one that was moved to another place, for commands that only show
+        it.
         """
+        types = AS_STORED if as_stored or even_moved else InstalledTypes()
         with state_trouble(self):
-            return self._understood(Expected.SEEN, even_moved=even_moved)
+            return self._understood(Expected.SEEN, types, even_moved=even_moved)
 
     def load_or_damage(self, expected: Expected = Expected.SEEN) -> Loaded | Damaged:
         """The same for a command that heals, or what is wrong with the state. One that a later release wrote
@@ -113,7 +117,7 @@ class Workspace:
         """
         with state_trouble(self):
             try:
-                loaded = self._understood(expected)
+                loaded = self._understood(expected, InstalledTypes())
             except WrittenByNewer:
                 raise
             except Damaged as problem:
@@ -134,10 +138,10 @@ class Workspace:
         why = misshapen_intent(loaded.recovered.interrupted, self.installed.registry)
         return Damaged(f"the journal of {self.store.describe()}", why, WITHOUT_JOURNAL) if why else None
 
-    def _understood(self, expected: Expected, *, even_moved: bool = False) -> Loaded:
+    def _understood(self, expected: Expected, types: Types, *, even_moved: bool = False) -> Loaded:
         """Raises ``Damaged``, ``OSError``, ``Failure``."""
         place, store = self.place, self.store
-        loaded = load_state(store, str(self.root))
+        loaded = load_state(store, str(self.root), types)
         check_seen(place, self.workspace, loaded, expected=expected, even_moved=even_moved)
         self.lineage = self.lineage or loaded.snapshot.lineage
         return loaded
@@ -146,7 +150,7 @@ class Workspace:
         """The place of the state from now on, proven (see ``init``). Raises ``Failure`` or ``LockHeld``."""
         with _reachable(lambda: str(self.root / ".flareiac"), verb="write"):
             self._place, self._store = set_up_state(self.root, request, say), None
-            loaded = load_state(self.store, str(self.root))
+            loaded = load_state(self.store, str(self.root), AS_STORED)
             if self.workspace == DEFAULT or is_stored(loaded):
                 check_seen(self._place, self.workspace, loaded)
             else:

@@ -61,7 +61,7 @@ def settle_open(ports: Ports, loaded: Loaded) -> Loaded:
     recording = _recording(ports, loaded, interrupted)
     recover(interrupted, recording, ports)
     recording.finish(loaded.snapshot.outputs)
-    return load(ports.store, str(ports.project.root))
+    return load(ports.store, str(ports.project.root), ports.types)
 
 
 def apply(
@@ -81,7 +81,7 @@ def apply(
     state before the first side effect.
     """
     digest = plan_digest(plan)
-    loaded = _named(load(ports.store, str(ports.project.root)), plan)
+    loaded = _named(load(ports.store, str(ports.project.root), ports.types), plan)
     interrupted = loaded.recovered.interrupted
     if interrupted is not None and interrupted.begun.plan != digest:
         loaded, interrupted = settle_open(ports, loaded), None

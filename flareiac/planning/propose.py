@@ -187,7 +187,7 @@ def _settled(context: Context, case: ResourceCase) -> PlannedResource | None:
         observed=record.attributes,
         dependencies=desired.dependencies,
         protected=record.protected,
-        schema_version=record.schema_version,
+        schema_version=context.types[record.type].schema_version,
         resolved=record.resolved,
     )
 

@@ -44,7 +44,6 @@ class Settled:
             and address not in self.imported
             and not lifecycle.ignore_changes
             and record.user is None
-            and record.schema_version == self.types[record.type].schema_version
             and record.protected == lifecycle.prevent_destroy
             and record.dependencies == resource.dependencies
             and record.attributes == resource.attributes

@@ -19,6 +19,7 @@ from flareiac.sdk.requests import PlanRequest, Unchanged
 from flareiac.sdk.results import Recorded
 from flareiac.sdk.schema import Block
 from flareiac.sdk.statistics import StatisticsSheet
+from flareiac.sdk.upgrades import Upgrade
 
 
 class Kind(StrEnum):
@@ -110,6 +111,8 @@ class ResourceType:
     only because it was declared, which an import block cannot name; None where nothing is known.
     ``examine(recorded)`` reads what is recorded of one, and raises where a part of it has another shape:
     asked once something has failed.
+    ``upgrades``: of managed types; the first one makes what version 1 of the type recorded what version 2
+    records, and so on (see ``sdk.upgrades``).
     """
 
     name: str
@@ -127,7 +130,7 @@ class ResourceType:
     computed: Mapping[str, Type] = field(default_factory=dict)
     is_implied: bool = False
     values_only: bool = False
-    schema_version: int = 1
+    upgrades: tuple[Upgrade, ...] = ()
     maintainer: Callable[[], Maintainer] | None = None
     holds: Callable[[str, Attributes, References, object], tuple[Hold, ...]] = lambda *_nothing: ()
     kept_by: Callable[[Attributes], str | None] = lambda _attributes: None
@@ -141,3 +144,8 @@ class ResourceType:
     written: Callable[[str, Attributes], WrittenBlock] | None = None
     import_ids: str | None = None
     examine: Callable[[Recorded], object] = lambda _recorded: None
+
+    @property
+    def schema_version(self) -> int:
+        """The version in which resources of this type are recorded: each upgrade leads to the next one."""
+        return len(self.upgrades) + 1

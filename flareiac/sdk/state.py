@@ -125,8 +125,9 @@ class Damaged(Exception):
 class WrittenByNewer(Damaged):
     """Raised if stored data are whole, but in a form of a later release that this one does not know."""
 
-    def __init__(self, where: str, why: str) -> None:
-        super().__init__(where, why, "A newer FlareIaC wrote it: use that version, or a later one.")
+    def __init__(self, where: str, why: str, way_out: str = "") -> None:
+        newer = "A newer FlareIaC wrote it: use that version, or a later one."
+        super().__init__(where, why, way_out or newer)
 
 
 class Lease(Protocol):

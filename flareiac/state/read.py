@@ -1,14 +1,16 @@
-"""The state as its store holds it, with the journal replayed. Touches the state store, by reading only."""
+"""The state as its store holds it, with the journal replayed and every record in the version of its installed
+resource type. Touches the state store, by reading only.
+"""
 
 from collections.abc import Callable, Sequence
 
 from flareiac.kernel.data import Data
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.model.damage import UNREADABLE, damage
-from flareiac.model.intents import stored_intent
-from flareiac.model.journal import Entry, Intent, Recovered, decode_entry, replay
+from flareiac.model.journal import Entry, Recovered, decode_entry, replay
 from flareiac.model.relocation import restored
 from flareiac.model.snapshot import Snapshot, decode_snapshot, new_snapshot, with_places
+from flareiac.model.upgrades import Types, upgraded_entry, upgraded_snapshot
 from flareiac.sdk.state import WITHOUT_JOURNAL, Damaged, Moment, StateStore
 from flareiac.state.places import with_entry_places
 
@@ -30,20 +32,21 @@ class Loaded:
         return self.recovered.snapshot
 
 
-def load(store: StateStore, root: str) -> Loaded:
+def load(store: StateStore, root: str, types: Types) -> Loaded:
     """The state of the root module in ``root``, empty and with a lineage of its own when there is none.
-    Raises ``Damaged`` or OSError.
+    Records are in the versions of ``types``; ``AS_STORED`` leaves them as they are. Raises ``Damaged`` or
+    OSError.
     """
-    return understood(store.read(), store.describe(), root)
+    return understood(store.read(), store.describe(), root, types)
 
 
-def understood(moment: Moment, where: str, root: str) -> Loaded:
+def understood(moment: Moment, where: str, root: str, types: Types) -> Loaded:
     """Decodes the content of a store, for the root module in ``root``; ``where`` says which store, for
     people. Raises ``Damaged``.
     """
     stored, journal = moment.snapshot, moment.journal
-    base = decode_state(stored.content, where, root) if stored else new_snapshot()
-    entries = decode_records(journal.records, f"the journal of {where}", root)
+    base = decode_state(stored.content, where, root, types) if stored else new_snapshot()
+    entries = decode_records(journal.records, f"the journal of {where}", root, types)
     return Loaded(
         recovered=replay(base, entries),
         revision=stored.revision if stored else None,
@@ -52,21 +55,20 @@ def understood(moment: Moment, where: str, root: str) -> Loaded:
     )
 
 
-def decode_state(content: bytes, where: str, root: str) -> Snapshot:
+def decode_state(content: bytes, where: str, root: str, types: Types) -> Snapshot:
     """A stored snapshot, for the root module in ``root``. Raises ``Damaged``."""
-    return with_places(decode_snapshot(content, where), lambda data: restored(data, root))
+    snapshot = with_places(decode_snapshot(content, where), lambda data: restored(data, root))
+    return upgraded_snapshot(snapshot, types, where)
 
 
-def decode_records(records: Sequence[bytes], where: str, root: str) -> list[Entry]:
+def decode_records(records: Sequence[bytes], where: str, root: str, types: Types) -> list[Entry]:
     """Stored records of a journal, for the root module in ``root``. Raises ``Damaged``."""
-    return [_entry(record, where, lambda data: restored(data, root)) for record in records]
+    return [_entry(record, where, lambda data: restored(data, root), types) for record in records]
 
 
-def _entry(record: bytes, where: str, places: Callable[[Data], Data]) -> Entry:
+def _entry(record: bytes, where: str, places: Callable[[Data], Data], types: Types) -> Entry:
     try:
         entry = with_entry_places(decode_entry(record, where), places)
-        if isinstance(entry, Intent):
-            stored_intent(entry.operation)
-        return entry
+        return upgraded_entry(entry, types, where)
     except UNREADABLE as problem:
         raise Damaged(where, damage(problem, "a journal that FlareIaC wrote"), WITHOUT_JOURNAL) from problem

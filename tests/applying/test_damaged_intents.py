@@ -8,6 +8,7 @@ from typing import Any, cast
 import pytest
 
 from flareiac.model.journal import Begun, Intent, encode_entry
+from flareiac.model.upgrades import AS_STORED
 from flareiac.sdk.state import Damaged, Journal, Moment, StateStore
 from flareiac.state.read import load
 
@@ -48,7 +49,7 @@ def _store(operation: Any) -> StateStore:
 
 
 def test_a_whole_intent_is_read() -> None:
-    interrupted = load(_store(WHOLE), "/r").recovered.interrupted
+    interrupted = load(_store(WHOLE), "/r", AS_STORED).recovered.interrupted
     assert interrupted is not None
     assert list(interrupted.open) == ["create table.a"]
 
@@ -66,7 +67,7 @@ def test_an_intent_with_a_part_of_another_shape_is_damage(part: str, wrong: Any)
     if part == "identity":
         operation["recorded"] = {"name": "a"}
     with pytest.raises(Damaged):
-        load(_store(operation), "/r")
+        load(_store(operation), "/r", AS_STORED)
 
 
 @pytest.mark.parametrize(
@@ -74,4 +75,4 @@ def test_an_intent_with_a_part_of_another_shape_is_damage(part: str, wrong: Any)
 )
 def test_an_intent_that_is_none_is_damage(operation: Any) -> None:
     with pytest.raises(Damaged):
-        load(_store(operation), "/r")
+        load(_store(operation), "/r", AS_STORED)

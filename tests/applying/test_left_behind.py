@@ -38,7 +38,7 @@ def job(address: str, on: str, **rest: Any) -> ResourceRecord:
 
 def recording(store: MemoryStore) -> Recording:
     lease = store.lock("test", timeout=1.0, on_wait=lambda _holder: None)
-    return Recording(store, lease, load(store, "/project"), "apply", clock=time.time, types=TYPES)
+    return Recording(store, lease, load(store, "/project", TYPES), "apply", clock=time.time, types=TYPES)
 
 
 def started(*records: ResourceRecord) -> tuple[MemoryStore, Recording]:
@@ -63,9 +63,9 @@ def test_a_checkpoint_remembers_the_job_that_was_removed() -> None:
     kept = found.snapshot.resources["checkpoint.a"]
     assert kept.user is not None
     assert kept.user.attributes["kept"] == 1
-    assert users(load(store, "/project").snapshot) == {"checkpoint.a": "job.r"}  # the journal alone
+    assert users(load(store, "/project", TYPES).snapshot) == {"checkpoint.a": "job.r"}  # the journal alone
     found.finish({})
-    assert load(store, "/project").snapshot.resources["checkpoint.a"] == kept
+    assert load(store, "/project", TYPES).snapshot.resources["checkpoint.a"] == kept
 
 
 def test_a_checkpoint_that_is_recorded_again_still_remembers() -> None:
@@ -137,7 +137,7 @@ def test_a_checkpoint_that_a_job_has_used_is_held_by_a_job_or_by_itself(
         }
         assert used <= held | set(users(found.snapshot))
     store.place.journal[:] = store.place.journal[: max(1, len(store.place.journal) - cut)]
-    snapshot = load(store, "/project").snapshot
+    snapshot = load(store, "/project", TYPES).snapshot
     held = {str(item.attributes["checkpoint"]) for item in snapshot.resources.values() if item.type == "job"}
     assert all(item in CHECKPOINTS for item in held | set(users(snapshot)))
 

@@ -79,13 +79,6 @@ def test_a_key_that_is_not_known_is_named(tmp_path: Path) -> None:
     assert "it is not a FlareIaC state: resources[table.t].colour is not known" in _said(tmp_path)
 
 
-def test_what_release_0_1_0_recorded_of_a_moment_is_no_damage(tmp_path: Path) -> None:
-    _applied(tmp_path)
-    _damage(tmp_path, lambda item: item["identity"].update(gone=[7], destination_taken=False), sealed=True)
-    done = flareiac(tmp_path, "plan")
-    assert done.code == 0, done.text
-
-
 CHECKPOINT = """
 checkpoint "c" {}
 """

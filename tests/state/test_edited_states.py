@@ -12,6 +12,7 @@ from flareiac.app.discovery import installed
 from flareiac.app.misshapen_parts import what_is_misshapen
 from flareiac.kernel.diagnostics import Diagnostics, Failure
 from flareiac.model.snapshot import decode_snapshot, encode_snapshot
+from flareiac.model.upgrades import upgraded_snapshot
 from flareiac.planning.make_plan import Inputs, make_plan
 from flareiac.sdk.state import Damaged, Journal, Moment, Stored
 from flareiac.state.read import understood
@@ -87,9 +88,11 @@ def _check(inputs: Inputs, before: Any, document: Any, case: Any, *, by_journal:
     registry = installed().registry
     try:
         if by_journal and isinstance(document.get("resources"), list):
-            pushed = understood(_journal(before, document), "pushed", str(inputs.project.root)).snapshot
+            moment, root = _journal(before, document), str(inputs.project.root)
+            pushed = understood(moment, "pushed", root, registry.types).snapshot
         else:
-            pushed = decode_snapshot(json.dumps(document).encode(), "pushed")
+            stored = decode_snapshot(json.dumps(document).encode(), "pushed")
+            pushed = upgraded_snapshot(stored, registry.types, "pushed")
     except Damaged:
         return False
     if what_is_misshapen(pushed, registry) or any(

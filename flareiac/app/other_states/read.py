@@ -19,6 +19,7 @@ from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Failure, did_you_mean, error
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.model.desired import OutputValue
+from flareiac.model.upgrades import AS_STORED
 from flareiac.sdk.actions import Delete
 from flareiac.sdk.project import Project
 from flareiac.sdk.requests import ApplyRequest, ChangeRequest, ReadRequest
@@ -99,7 +100,7 @@ def _load(state: OtherState, project: Project) -> tuple[str, Loaded]:
         )
         where = store.describe()
         moment = EncryptedStore(store, project_cipher(project.root)).read()
-        loaded = understood(moment, where, str(state.root))
+        loaded = understood(moment, where, str(state.root), AS_STORED)
         if not is_stored(loaded):
             raise Failure(error(codes.NO_OTHER_STATE, _nothing_there(state, where)))
     except Damaged as problem:

@@ -26,7 +26,7 @@ def output(
     """Shows one recorded output, or all."""
     terminal = invocation.terminal
     with opened(invocation) as workspace:
-        outputs = workspace.load_state().snapshot.outputs
+        outputs = workspace.load_state(as_stored=True).snapshot.outputs
     if name is not None and name not in outputs:
         hint = f"{did_you_mean(name, outputs)} Outputs are recorded by apply; flareiac output lists them."
         raise Failure(error(codes.OUTPUT_NOT_FOUND, f'The state holds no output "{name}".{hint}'))

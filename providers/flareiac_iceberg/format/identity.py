@@ -2,15 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Annotated, Final, TypeAlias
+from typing import Annotated, TypeAlias
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import SPARSE, Form, Mismatch, decode
 from flareiac.sdk.lakehouse import TableWriters
-
-_MOMENTARY: Final = frozenset({"gone", "found_at", "destination_taken"})
-"""What release 0.1.0 recorded of a single observation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,5 +76,4 @@ class TableIdentity:
 
 def identity_of(data: Attributes) -> TableIdentity:
     """A table's identity as it was recorded or observed."""
-    lasting = {name: value for name, value in data.items() if name not in _MOMENTARY}
-    return decode(TableIdentity, lasting, "identity")
+    return decode(TableIdentity, data, "identity")

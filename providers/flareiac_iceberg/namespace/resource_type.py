@@ -3,6 +3,7 @@
 from typing import Final
 
 from flareiac.sdk.resource_type import Kind, Planner, ResourceType
+from flareiac.sdk.upgrades import without_identity
 from flareiac_iceberg.namespace.schema import SCHEMA, canonical, usages
 from flareiac_iceberg.namespace.spec import examine
 
@@ -22,4 +23,6 @@ NAMESPACE: Final = ResourceType(
     planner=_planner,
     usages=usages,
     examine=examine,
+    # Version 1 recorded what only an observation says.
+    upgrades=(without_identity("tables"),),
 )

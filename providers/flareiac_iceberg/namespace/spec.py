@@ -44,9 +44,8 @@ def examine(recorded: Recorded) -> None:
 
 
 def identity_of(data: Attributes) -> NamespaceIdentity:
-    """A namespace's identity as it was recorded or observed; release 0.1.0 recorded its tables, too."""
-    lasting = {name: value for name, value in data.items() if name != "tables"}
-    return decode(NamespaceIdentity, lasting, "identity")
+    """A namespace's identity as it was recorded or observed."""
+    return decode(NamespaceIdentity, data, "identity")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from flareiac.sdk.maintenance import Maintainer
 from flareiac.sdk.requests import Unchanged
 from flareiac.sdk.resource_type import Kind, Planner, Remains, ResourceType
 from flareiac.sdk.results import Recorded
+from flareiac.sdk.upgrades import without_identity
 from flareiac_iceberg.format.locations import places
 from flareiac_iceberg.maintenance.statistics_sheet import SHEET
 from flareiac_iceberg.table.canonical import canonical, seen_usages, usages
@@ -69,5 +70,7 @@ TABLE: Final = ResourceType(
     examine=_examine,
     sheet=SHEET,
     remains=_remains,
+    # Version 1 recorded what only an observation says.
+    upgrades=(without_identity("gone", "found_at", "destination_taken"),),
     computed={"uuid": STRING, "metadata_location": STRING, "snapshot_id": NUMBER},
 )

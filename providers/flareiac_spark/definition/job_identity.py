@@ -12,8 +12,6 @@ from flareiac_spark.control import Desired, DesiredJob, StoredProof
 
 _PROOFS: Final = 8
 """Enough for the edits that somebody tries in turn; a proof that is forgotten is asked for again."""
-_MOMENTARY: Final = frozenset({"observed"})
-"""What release 0.1.0 recorded of a single observation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,8 +66,7 @@ class JobIdentity:
     @classmethod
     def of(cls, data: Attributes) -> "JobIdentity":
         """A job's identity as it was recorded. Raises ``Mismatch``."""
-        lasting = {name: value for name, value in data.items() if name not in _MOMENTARY}
-        return decode(cls, lasting, "identity")
+        return decode(cls, data, "identity")
 
 
 def with_proof(identity: JobIdentity, proof: StoredProof) -> JobIdentity:

@@ -14,6 +14,7 @@ from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac.sdk.resource_type import Decoded, Kind, Planner, ResourceType
 from flareiac.sdk.results import Recorded
+from flareiac.sdk.upgrades import without_identity
 from flareiac_spark.definition.schema import SCHEMA
 
 
@@ -103,4 +104,6 @@ JOB: Final = ResourceType(
     sources=_sources,
     earlier_states=_earlier_states,
     renamed=_renamed,
+    # Version 1 recorded what only an observation says.
+    upgrades=(without_identity("observed"),),
 )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from flareiac.app.backend_record import read_record
+from flareiac.app.discovery import installed
 from flareiac.app.plan_files import read_plan
 from flareiac.app.selection import selection
 from flareiac.app.workspace import Workspace
@@ -114,7 +115,7 @@ def _open_emergencies(root: Path) -> Gate:
     def enter(content: bytes) -> None:
         try:
             found = decode_emergency(content, "file", lambda line: line)
-            decode_records(found.records, "file", str(root))
+            decode_records(found.records, "file", str(root), installed().registry.types)
         except Damaged:
             return
         if list(found.records) != records[: len(found.records)]:
