@@ -1,4 +1,6 @@
-"""The page of versions lists what is installed and fetched: ``python -m tests.docs.versions`` writes it."""
+"""The page of versions lists what tests install and fetch: ``python -m tests.docs.versions`` writes it, and
+the file of constraints.
+"""
 
 import re
 import tomllib
@@ -8,7 +10,7 @@ from packaging.requirements import Requirement
 from packaging.version import Version
 
 from tests.docs.pages import ROOT
-from tests.docs.versions import PAGE, jars, normal, section
+from tests.docs.versions import PAGE, constraints, installed_versions, jars, normal, section
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
@@ -31,6 +33,15 @@ def test_each_declared_distribution_is_listed_with_a_version_that_is_allowed(
 ) -> None:
     listed = _listed("program") | (_listed("tests") if table == "tests" else {})
     assert requirement.specifier.contains(Version(listed[normal(requirement.name)]))
+
+
+def test_tests_install_the_versions_of_the_page() -> None:
+    assert constraints() == _listed("program") | _listed("tests")
+
+
+def test_each_distribution_that_is_installed_with_the_project_has_one_exact_version() -> None:
+    """Otherwise what CI installs would change without a commit."""
+    assert set(installed_versions("spark", "dev")) - set(constraints()) == set()
 
 
 def test_each_jar_that_the_program_names_is_listed() -> None:

@@ -1,4 +1,6 @@
-"""The tables of versions.md, made from what is installed: ``python -m tests.docs.versions`` writes them."""
+"""The tables of versions.md and the file of constraints, made from what is installed: ``python -m
+tests.docs.versions`` writes them.
+"""
 
 import re
 from collections.abc import Iterator
@@ -10,6 +12,11 @@ from packaging.requirements import Requirement
 from tests.docs.pages import DOCS, ROOT
 
 PAGE: Final = DOCS / "versions.md"
+CONSTRAINTS: Final = ROOT / "tests" / "constraints.txt"
+_HEAD: Final = """\
+# The exact versions that tests/run.sh and the examples install, with which all tests passed.
+# To renew them, install without this file, run the tests, and write it: python -m tests.docs.versions
+"""
 _SECTION: Final = r"(<!-- {name} -->)\n.*?(<!-- end -->)"
 _COORDINATE: Final = re.compile(r'"((?:com|io|org|software)(?:\.\w+)+:[\w.-]+:\d[\w.-]*)"')
 
@@ -51,6 +58,13 @@ def normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
+def constraints() -> dict[str, str]:
+    """The version of each distribution that ``tests/constraints.txt`` allows, by its normal name."""
+    lines = CONSTRAINTS.read_text(encoding="utf-8").splitlines()
+    pairs = (line.split("==") for line in lines if line and not line.startswith("#"))
+    return {normal(name): version for name, version in pairs}
+
+
 def section(text: str, name: str) -> str:
     """The lines of one table of the page, without its head."""
     match = re.search(_SECTION.format(name=name).replace(".*?", "(.*?)"), text, re.DOTALL)
@@ -76,6 +90,8 @@ def _write() -> None:
     for name, table in tables.items():
         text = re.sub(_SECTION.format(name=name), rf"\1\n{table}\n\2", text, flags=re.DOTALL)
     PAGE.write_text(text, encoding="utf-8")
+    exact = "".join(f"{name}=={version}\n" for name, version in everything.items())
+    CONSTRAINTS.write_text(_HEAD + exact, encoding="utf-8")
 
 
 if __name__ == "__main__":

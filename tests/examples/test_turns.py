@@ -67,7 +67,7 @@ def test_other_dependencies_play_every_example_and_other_settings_of_a_linter_no
     pyproject.write_text(pyproject.read_text() + "\n[tool.other]\nlength = 3\n")
     commit(repository, "linter")
     assert len(played(repository)) == 1
-    pyproject.write_text(pyproject.read_text().replace('"rich>=14"', '"rich>=15"'))
+    pyproject.write_text(pyproject.read_text().replace('"rich>=', '"rich>=1'))
     assert played(repository) == set(IN_TURNS)
 
 

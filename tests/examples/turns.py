@@ -107,13 +107,14 @@ def history(root: Path) -> History | None:
     if differ is None:
         return History(head=head, commits=commits, changed=None)
     new = _git(root, "ls-files", "--others", "--exclude-standard", "-z") or ""
+    changed = frozenset(f"{differ}\0{new}".split("\0")) - {""}
     before = _dependencies(_git(root, "show", "HEAD^:pyproject.toml") or "")
     now = _dependencies((root / "pyproject.toml").read_text(encoding="utf-8"))
     return History(
         head=head,
         commits=commits,
-        changed=frozenset(f"{differ}\0{new}".split("\0")) - {""},
-        dependencies_changed=before != now,
+        changed=changed,
+        dependencies_changed=before != now or "tests/constraints.txt" in changed,
     )
 
 

@@ -67,20 +67,22 @@ user_environment() {
 
 install_wheel() {
   local directory=$1 requirements=$2 stamp
-  stamp="wheel $(cat pyproject.toml ${requirements:+"$requirements"} | cksum) $(find flareiac providers state README.md -name __pycache__ -prune -o -type f -exec cksum {} + | sort | cksum)"
+  stamp="wheel $(cat pyproject.toml tests/constraints.txt ${requirements:+"$requirements"} | cksum) $(find flareiac providers state README.md -name __pycache__ -prune -o -type f -exec cksum {} + | sort | cksum)"
   if [ "$(cat "$directory/flareiac-installed" 2>/dev/null)" = "$stamp" ]; then return; fi
   say "Installing the wheel of '.[spark]'${requirements:+ and $requirements} into $directory"
-  "$directory/bin/python" -m pip install -q --disable-pip-version-check --progress-bar off "$PWD[spark]" ${requirements:+-r "$requirements"}
+  "$directory/bin/python" -m pip install -q --disable-pip-version-check --progress-bar off \
+    -c tests/constraints.txt "$PWD[spark]" ${requirements:+-r "$requirements"}
   echo "$stamp" >"$directory/flareiac-installed"
 }
 
-# install_editable DIRECTORY EXTRAS: the project for its developers; skipped when pyproject.toml has not changed since.
+# install_editable DIRECTORY EXTRAS: the project for its developers; skipped when pyproject.toml and the constraints
+# have not changed since.
 install_editable() {
   local directory=$1 extras=$2 stamp
-  stamp="$extras $(cksum <pyproject.toml) $PWD"
+  stamp="$extras $(cat pyproject.toml tests/constraints.txt | cksum) $PWD"
   if [ "$(cat "$directory/flareiac-installed" 2>/dev/null)" = "$stamp" ]; then return; fi
   say "Installing flareiac[$extras] into $directory"
-  "$directory/bin/python" -m pip install -q --disable-pip-version-check --progress-bar off -e ".[$extras]"
+  "$directory/bin/python" -m pip install -q --disable-pip-version-check --progress-bar off -c tests/constraints.txt -e ".[$extras]"
   echo "$stamp" >"$directory/flareiac-installed"
 }
 

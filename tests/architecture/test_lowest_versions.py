@@ -1,0 +1,70 @@
+"""The lowest versions that pyproject.toml allows, installed together, read configuration, plan and apply."""
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Final
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.version import Version
+
+from tests.docs.versions import constraints, normal
+
+ROOT: Final = Path(__file__).parents[2]
+PROJECT: Final = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+REQUIRED: Final = tuple(
+    Requirement(line)
+    for line in (*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["spark"])
+    if Requirement(line).name != "flareiac"
+)
+TESTS: Final = (
+    "tests/lang",
+    "tests/golden/test_golden.py",
+    "tests/spark/sql",
+    "tests/conformance",
+    "tests/kafka",
+    "tests/applying",
+    "tests/state/test_encryption.py",
+    "tests/cli/test_data_tables.py",
+)
+
+
+def lower_bound(requirement: Requirement) -> str:
+    """The version after ``>=``."""
+    (bound,) = (each.version for each in requirement.specifier if each.operator == ">=")
+    return bound
+
+
+@pytest.mark.parametrize("requirement", REQUIRED, ids=lambda requirement: str(requirement.name))
+def test_a_dependency_is_a_range_that_includes_the_version_of_the_tests(requirement: Requirement) -> None:
+    exact = constraints()[normal(requirement.name)]
+    assert Version(lower_bound(requirement)) <= Version(exact)
+    assert requirement.specifier.contains(exact)
+    assert {each.operator for each in requirement.specifier} <= {">=", "<"}
+
+
+@pytest.mark.slow
+def test_the_lowest_versions_read_plan_and_apply(tmp_path: Path) -> None:
+    """The versions of tools that only tests need are those of every run."""
+    lowest = {normal(each.name): lower_bound(each) for each in REQUIRED}
+    tools = {
+        normal(Requirement(line).name): Requirement(line) for line in PROJECT["optional-dependencies"]["dev"]
+    }
+    wanted = [str(line) for name, line in tools.items() if name not in ("mypy", "ruff", "import-linter")]
+    bounds = tmp_path / "lowest.txt"
+    bounds.write_text("".join(f"{name}=={version}\n" for name, version in lowest.items()), encoding="utf-8")
+    python = tmp_path / "venv" / "bin" / "python"
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
+    install = [str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check", "-c", str(bounds)]
+    subprocess.run([*install, "-e", f"{ROOT}[spark]", *wanted], check=True)
+    done = subprocess.run(
+        [python, "-m", "pytest", "-q", "-m", "not jvm", "-p", "no:cacheprovider", *TESTS],
+        cwd=ROOT,
+        env={name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout[-8000:] + done.stderr
