@@ -18,7 +18,7 @@ from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import decode, encode
 from flareiac.model.damage import UNREADABLE, damage
 
-_FORMAT: Final = 1
+FORMAT_VERSION: Final = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +43,8 @@ def read_record(root: Path) -> BackendRecord | None:
     try:
         document = read_json(path.read_bytes())
         version = document.pop("format_version")
-        if version != _FORMAT:
-            raise Failure(_unreadable(path, f"it has format version {version}, not {_FORMAT}"))
+        if version != FORMAT_VERSION:
+            raise Failure(_unreadable(path, f"it has format version {version}, not {FORMAT_VERSION}"))
         return decode(BackendRecord, document, complete=True)
     except (FileNotFoundError, NotADirectoryError):
         return None
@@ -61,7 +61,7 @@ def write_record(root: Path, record: BackendRecord) -> None:
     """Replaces the record. Raises ``OSError``."""
     path = record_path(root)
     make_directory(path.parent)
-    document: Mapping[str, object] = {"format_version": _FORMAT, **encode(record)}
+    document: Mapping[str, object] = {"format_version": FORMAT_VERSION, **encode(record)}
     replace_file(path, write_json(document, indent=2).encode() + b"\n")
 
 

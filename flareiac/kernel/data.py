@@ -144,14 +144,14 @@ Json: TypeAlias = "bool | int | float | Decimal | str | Sequence[Json] | Mapping
 """A document for programs to read, or a part of one: what JSON has and nothing else."""
 
 Attributes: TypeAlias = Annotated[
-    dict[str, Data], Form(to_json, lambda data: _of_type(dict, from_json(data)))
+    dict[str, Data], Form(to_json, lambda data: _of_type(dict, from_json(data)), dict[str, Any])
 ]
 
 StoredReference: TypeAlias = Annotated[
-    Reference, Form(to_json, lambda data: _of_type(Reference, from_json(data)))
+    Reference, Form(to_json, lambda data: _of_type(Reference, from_json(data)), dict[str, str])
 ]
 
-Seconds: TypeAlias = Annotated[float, Form(to_json, _seconds)]
+Seconds: TypeAlias = Annotated[float, Form(to_json, _seconds, float)]
 """A point in time: UTC seconds since 1970, within what a calendar can show."""
 
 

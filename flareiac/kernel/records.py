@@ -53,11 +53,13 @@ def named(json_name: str) -> Metadata:
 
 class Form(NamedTuple):
     """The written form of an annotated type's values, in both directions; ``decode`` raises ``ValueError`` or
-    ``TypeError`` for anything else.
+    ``TypeError`` for anything else. ``written`` is a type whose values have the same JSON, for schemas of
+    stored documents.
     """
 
     encode: Callable[[Any], Any]
     decode: Callable[[Any], Any]
+    written: Any = Any
 
 
 def by_kind(find: Callable[[str], type | None]) -> Form:
@@ -132,7 +134,9 @@ class _Rules(NamedTuple):
     lenient: bool
 
 
-class _Field(NamedTuple):
+class StoredField(NamedTuple):
+    """One field of a record as it is stored. ``required``: it has no default."""
+
     name: str
     json_name: str
     sparse: bool
@@ -141,6 +145,11 @@ class _Field(NamedTuple):
     required: bool
     kind: Any
 
+    @property
+    def is_always_written(self) -> bool:
+        """True if no value of it is left out."""
+        return not (self.sparse or self.optional or self.implied)
+
     def is_left_out(self, value: object) -> bool:
         if self.implied:
             return True
@@ -148,14 +157,14 @@ class _Field(NamedTuple):
 
 
 @cache
-def _fields(record: Any) -> Mapping[str, _Field]:
+def stored_fields(record: Any) -> Mapping[str, StoredField]:
     """The stored fields of a record, by their JSON names."""
-    hints, found = get_type_hints(record, include_extras=True), dict[str, _Field]()
+    hints, found = get_type_hints(record, include_extras=True), dict[str, StoredField]()
     for field in dataclasses.fields(record):
         if not field.metadata.get("unstored"):
             name = field.metadata.get("json", field.name)
             required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-            found[name] = _Field(
+            found[name] = StoredField(
                 name=field.name,
                 json_name=name,
                 sparse=field.metadata.get("sparse", False),
@@ -207,8 +216,8 @@ def _encode_record(record: Any, value: object) -> dict[str, Any]:
 
 
 @cache
-def _field_encoders(record: Any) -> tuple[tuple[_Field, Callable[[Any], Any]], ...]:
-    return tuple((field, _encoder(field.kind)) for field in _fields(record).values())
+def _field_encoders(record: Any) -> tuple[tuple[StoredField, Callable[[Any], Any]], ...]:
+    return tuple((field, _encoder(field.kind)) for field in stored_fields(record).values())
 
 
 def _encode_plain(value: object) -> Any:
@@ -257,8 +266,10 @@ def _union_decoder(parts: tuple[Any, ...], rules: _Rules) -> Callable[[Any], Any
     if len(rest) == 1:
         inner: Callable[[Any], Any] = _decoder(rest[0], rules)
     elif dataclasses.is_dataclass(rest[0]):
-        kinds = {name: member for member in rest for name in get_args(_fields(member)["kind"].kind)}
-        implied = next((name for name, member in kinds.items() if _fields(member)["kind"].implied), None)
+        kinds = {name: member for member in rest for name in get_args(stored_fields(member)["kind"].kind)}
+        implied = next(
+            (name for name, member in kinds.items() if stored_fields(member)["kind"].implied), None
+        )
         inner = partial(_decode_member, kinds.get, rules, implied=implied)
     elif maps := [member for member in rest if _is_map(member)]:
         leaves = tuple(member for member in rest if not _is_map(member))
@@ -324,17 +335,15 @@ def _decode_record(record: Any, rules: _Rules, data: object) -> Any:
 
 
 def _expect_required(record: Any, rules: _Rules, data: Mapping[str, Any]) -> None:
-    for field in _fields(record).values():
-        if field.json_name not in data and (
-            field.required or (rules.complete and not (field.sparse or field.optional or field.implied))
-        ):
+    for field in stored_fields(record).values():
+        if field.json_name not in data and (field.required or (rules.complete and field.is_always_written)):
             raise MissingField(f".{field.json_name}", "is missing")
 
 
 @cache
 def _field_decoders(record: Any, rules: _Rules) -> Mapping[str, tuple[str, Callable[[Any], Any]]]:
     """The names of fields and the decoders of their values, by their JSON names."""
-    return {name: (field.name, _decoder(field.kind, rules)) for name, field in _fields(record).items()}
+    return {name: (field.name, _decoder(field.kind, rules)) for name, field in stored_fields(record).items()}
 
 
 def _often(
@@ -378,11 +387,11 @@ def _compiled_decoder(record: Any, rules: _Rules, exact: Callable[[Any], Any]) -
     places: dict[str, Any] = {"exact": exact, "record": record, "gone": object()}
     lines = ["if data.__class__ is not dict: return exact(data)", "try:", " found, get = 0, data.get"]
     defaults = {item.name: item for item in dataclasses.fields(record)}
-    for at, (name, field) in enumerate(_fields(record).items()):
+    for at, (name, field) in enumerate(stored_fields(record).items()):
         places[f"decode{at}"] = _decoder(field.kind, rules)
         lines += [f" part{at} = get({name!r}, gone)", f" if part{at} is gone:"]
         default = defaults[field.name]
-        if field.required or (rules.complete and not (field.sparse or field.optional or field.implied)):
+        if field.required or (rules.complete and field.is_always_written):
             lines.append("  return exact(data)")
         elif default.default_factory is not dataclasses.MISSING:
             places[f"make{at}"] = default.default_factory
@@ -396,7 +405,7 @@ def _compiled_decoder(record: Any, rules: _Rules, exact: Callable[[Any], Any]) -
             places[f"kinds{at}"] = fits
             decoded = f"if part{at}.__class__ not in kinds{at}: {decoded}"
         lines += [" else:", "  found += 1", f"  {decoded}"]
-    given = ", ".join(f"{field.name}=part{at}" for at, field in enumerate(_fields(record).values()))
+    given = ", ".join(f"{field.name}=part{at}" for at, field in enumerate(stored_fields(record).values()))
     lines += [
         " if found == len(data):",
         f"  return record({given})",

@@ -46,7 +46,7 @@ def _decode_span(data: Any) -> Span:
     return Span(path, Position(*numbers[:3]), Position(*numbers[3:]))
 
 
-StoredSpan: TypeAlias = Annotated[Span, Form(_encode_span, _decode_span)]
+StoredSpan: TypeAlias = Annotated[Span, Form(_encode_span, _decode_span, tuple[str | int, ...])]
 """In JSON one list: the path, and line, column and offset of both ends."""
 
 

@@ -115,7 +115,7 @@ def _name_of(item: Data, number: int) -> str:
 
 
 StoredResources: TypeAlias = Annotated[
-    Mapping[str, ResourceRecord], Form(_encode_resources, _decode_resources)
+    Mapping[str, ResourceRecord], Form(_encode_resources, _decode_resources, tuple[ResourceRecord, ...])
 ]
 """In JSON a list, in the order of addresses."""
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, TypeAlias, TypedDict
 
 from flareiac.kernel.addresses import block_type
 from flareiac.kernel.data import Attributes
@@ -69,5 +69,15 @@ def _decode_reference(address: str, data: Any) -> Resolved:
     return found
 
 
-StoredReferences: TypeAlias = Annotated[References, Form(encode_references, _decode_references)]
+class _Written(TypedDict):
+    """A reference in JSON, without its address."""
+
+    type: str
+    attributes: Attributes
+    identity: Attributes
+
+
+StoredReferences: TypeAlias = Annotated[
+    References, Form(encode_references, _decode_references, Mapping[str, _Written])
+]
 """In JSON the address of each is its key alone."""

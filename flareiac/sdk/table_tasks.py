@@ -58,7 +58,7 @@ def _work_of(data: object) -> Work:
     return Work(data=data)
 
 
-StoredWork: TypeAlias = Annotated[Work, Form(lambda work: dict(work.data), _work_of)]
+StoredWork: TypeAlias = Annotated[Work, Form(lambda work: dict(work.data), _work_of, dict[str, Any])]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

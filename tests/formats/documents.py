@@ -1,0 +1,299 @@
+"""The documents that FlareIaC stores: where each one is, which version it has, and the schema of what is
+written.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
+from typing import Any, Final, Literal, TypedDict
+
+from flareiac.app.backend_record import FORMAT_VERSION as BACKEND_VERSION
+from flareiac.app.backend_record import BackendRecord
+from flareiac.model.emergency import EmergencyHeader
+from flareiac.model.intents import StoredMaintenance, StoredRequest
+from flareiac.model.journal import Entry
+from flareiac.model.plan import Plan
+from flareiac.model.plan_file import FORMAT_VERSION as PLAN_VERSION
+from flareiac.model.plan_file import KIND
+from flareiac.model.relocation import BoundPlace
+from flareiac.model.snapshot import FORMAT_VERSION as STATE_VERSION
+from flareiac.model.snapshot import Snapshot
+from flareiac.state.envelope import Envelope
+from flareiac_spark import sources
+from flareiac_spark.control import Desired, JobSpec, Lease, Operation, Result, Status
+from flareiac_spark.control.atomic_files import VERSION as CONTROL_VERSION
+from flareiac_spark.control.refused_start import RefusedStart
+from flareiac_spark.job.kept_answers import KeptAnswer
+from flareiac_spark.sources.avro.notes import SchemaNotes
+from flareiac_spark.sources.kafka.first_starts import FirstStarts
+from flareiac_spark.sources.kafka.topic_notes import TopicNotes
+from flareiac_spark.sources.resolved import resolved_class
+from flareiac_state.lock_file import LockRecord
+from flareiac_state.log_record import Header
+from tests.formats.record_schemas import DIALECT, Schema, schema_of
+
+REFUSED: Final = "refused"
+"""A reader refuses a document with a field that it does not know."""
+PASSED_OVER: Final = "passed over"
+"""A reader of another release passes over a field that it does not know."""
+_AS_PLANNED: Final[Schema] = {"const": "planned"}
+
+
+class Bound(TypedDict):
+    """The part of a plan file that binds it to a folder."""
+
+    root: str
+    places: tuple[BoundPlace, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Document:
+    """One kind of stored document. ``kind`` is the type of its record. ``beside`` are further fields of the
+    same object, by name. ``version_in`` says where the version is written; ``declared_in`` names the place in
+    the code where it is raised. ``unknown`` says what readers do with unknown fields, ``higher`` what an
+    earlier release does with a higher version.
+    """
+
+    name: str
+    title: str
+    place: str
+    kind: Any
+    version: int
+    version_in: str
+    declared_in: str
+    writer: str
+    reader: str
+    unknown: str = REFUSED
+    higher: str = "refused (FIS001)"
+    beside: Mapping[str, Any] = field(default_factory=dict)
+    amend: Callable[[Schema], None] = lambda _schema: None
+
+    def schema(self) -> Schema:
+        """The schema of what this release writes."""
+        schema = schema_of(self.kind)
+        if self.beside:
+            # The fields beside those of a record are in the same object.
+            own = schema["$defs"].pop(schema.pop("$ref").rpartition("/")[2])
+            beside = {name: schema_of(kind) for name, kind in self.beside.items()}
+            for part in beside.values():
+                schema["$defs"].update(part.pop("$defs", {}))
+            own["properties"] = {**beside, **own["properties"]}
+            own["required"] = [*beside, *own["required"]]
+            schema = {**own, "$defs": dict(sorted(schema["$defs"].items()))}
+        self.amend(schema)
+        return {"$schema": DIALECT, "title": self.title, "version": self.version, **schema}
+
+
+def _with_repeats(schema: Schema) -> None:
+    """Attributes that are the planned ones are named in a plan file, not repeated."""
+    planned = schema["$defs"]["PlannedResource"]["properties"]
+    for name in ("desired", "recorded", "observed"):
+        planned[name]["anyOf"].append(_AS_PLANNED)
+    reference = schema["$defs"]["Written"]["properties"]
+    reference["attributes"] = {"anyOf": [reference["attributes"], _AS_PLANNED]}
+
+
+def _with_sources(schema: Schema) -> None:
+    """The kinds of sources are no closed union in the record: each is a package of its own."""
+    kinds = [kind for name in sources.KINDS if (kind := resolved_class(name)) is not None]
+    of_kinds = schema_of(reduce(or_, kinds))
+    schema["$defs"].update(of_kinds.pop("$defs"))
+    schema["$defs"]["StreamInput"]["properties"]["source"] = of_kinds
+
+
+def _control(name: str, place: str, kind: type, title: str, writer: str, reader: str) -> Document:
+    return Document(
+        name=name,
+        title=title,
+        place=f"`{place}` in a control directory",
+        kind=kind,
+        version=CONTROL_VERSION,
+        version_in="in `version`",
+        declared_in="`VERSION` in `control/atomic_files.py`",
+        writer=writer,
+        reader=reader,
+        higher="refused (FIK804): use the release that wrote it",
+        unknown=REFUSED if place.startswith("operations/") else PASSED_OVER,
+        beside={"version": Literal[CONTROL_VERSION], "release": str},
+    )
+
+
+def _notes(name: str, place: str, kind: type, title: str) -> Document:
+    return Document(
+        name=name,
+        title=title,
+        place=f"`{place}` beside the folder of a generation",
+        kind=kind,
+        version=1,
+        version_in="in no field: another version gets another file name",
+        declared_in="`tests/formats/documents.py`, with the new name",
+        writer="driver",
+        reader="driver, commands",
+        higher="there is none",
+    )
+
+
+_COMMANDS, _DRIVER = "commands", "driver"
+DOCUMENTS: Final = (
+    Document(
+        name="state",
+        title="State: what the last applies recorded",
+        place="`.flareiac/state/WORKSPACE/snapshot.json`, its history; the payload of a snapshot elsewhere",
+        kind=Snapshot,
+        version=STATE_VERSION,
+        version_in="in `format_version`",
+        declared_in="`FORMAT_VERSION` in `flareiac/model/snapshot.py`",
+        writer="commands that change anything",
+        reader=_COMMANDS,
+        beside={"format_version": Literal[STATE_VERSION], "digest": str},
+    ),
+    Document(
+        name="journal",
+        title="Journal: one record of what an apply does",
+        place="one frame of `.flareiac/state/WORKSPACE/journal.jsonl`, one line of an emergency file",
+        kind=Entry,
+        version=STATE_VERSION,
+        version_in="in `format_version` of the state",
+        declared_in="`FORMAT_VERSION` in `flareiac/model/snapshot.py`",
+        writer="`apply` and commands that change anything",
+        reader=_COMMANDS,
+    ),
+    Document(
+        name="intent",
+        title="Intent: the field `operation` of a journal's record",
+        place="inside the journal",
+        kind=StoredRequest | StoredMaintenance,
+        version=STATE_VERSION,
+        version_in="in `format_version` of the state",
+        declared_in="`FORMAT_VERSION` in `flareiac/model/snapshot.py`",
+        writer="`apply` and commands that change anything",
+        reader=_COMMANDS,
+    ),
+    Document(
+        name="emergency",
+        title="Emergency file: its first line",
+        place="`.flareiac/emergency-*.journal`",
+        kind=EmergencyHeader,
+        version=1,
+        version_in="in `format_version`",
+        declared_in="`EmergencyHeader` in `flareiac/model/emergency.py`",
+        writer="`apply`, where the state cannot be written",
+        reader="`apply`, `state recover`",
+        higher="refused (FIS082); the file is kept",
+    ),
+    Document(
+        name="plan",
+        title="Saved plan",
+        place="the file that `plan -out=FILE` names",
+        kind=Plan,
+        version=PLAN_VERSION,
+        version_in="in `format_version`",
+        declared_in="`FORMAT_VERSION` in `flareiac/model/plan_file.py`",
+        writer="`plan -out`",
+        reader="`apply FILE`, `show FILE`",
+        beside={
+            "format_version": Literal[PLAN_VERSION],
+            "kind": Literal[KIND],
+            "flareiac_version": str,
+            "bound": Bound,
+            "digest": str,
+        },
+        amend=_with_repeats,
+        higher="refused (FIX032): make the plan again",
+    ),
+    Document(
+        name="backend",
+        title="Record of the shared backend",
+        place="`.flareiac/backend.json`",
+        kind=BackendRecord,
+        version=BACKEND_VERSION,
+        version_in="in `format_version`",
+        declared_in="`FORMAT_VERSION` in `flareiac/app/backend_record.py`",
+        writer="`init` and commands that change anything",
+        reader=_COMMANDS,
+        beside={"format_version": Literal[BACKEND_VERSION]},
+        higher="refused (FIS071)",
+    ),
+    Document(
+        name="state-lock",
+        title="Lock of a local state",
+        place="`.flareiac/state/WORKSPACE/lock.json`",
+        kind=LockRecord,
+        version=1,
+        version_in="in no field: another version gets another file name",
+        declared_in="`tests/formats/documents.py`, with the new name",
+        writer="commands that change anything",
+        reader=_COMMANDS,
+        beside={"digest": str},
+        higher="there is none",
+    ),
+    Document(
+        name="log-record",
+        title="Record of a remote state: its header",
+        place="the second line of an object in S3, or of a row of `state_log` in PostgreSQL",
+        kind=Header,
+        version=1,
+        version_in="in the first line, `flareiac-log 1`",
+        declared_in="`_MAGIC` in `state/flareiac_state/log_record.py`",
+        writer="commands that change anything",
+        reader=_COMMANDS,
+    ),
+    Document(
+        name="encrypted",
+        title="Envelope of what is encrypted",
+        place="state, journal, emergency files and saved plans under a passphrase",
+        kind=Envelope,
+        version=1,
+        version_in="in `flareiac_encrypted`",
+        declared_in="`Envelope` in `flareiac/state/envelope.py`",
+        writer="what writes the text inside",
+        reader="what reads the text inside",
+        higher="not read: what is inside cannot be understood (FIS001)",
+    ),
+    _control("desired", "desired.json", Desired, "What an application should run", _COMMANDS, _DRIVER),
+    _control("status", "status.json", Status, "What an application does", _DRIVER, _COMMANDS),
+    _control(
+        "lease", "lease.json", Lease, "Which driver leads a control directory", _DRIVER, "driver, commands"
+    ),
+    _control(
+        "operation", "operations/ID.json", Operation, "Work that a driver does once", _COMMANDS, _DRIVER
+    ),
+    _control("result", "results/ID.json", Result, "What came of such work", _DRIVER, _COMMANDS),
+    _control(
+        "refused-start",
+        "refused-start.json",
+        RefusedStart,
+        "Why a driver could not start",
+        _DRIVER,
+        _COMMANDS,
+    ),
+    Document(
+        name="job-spec",
+        title="Job for a driver: the field `spec` of a desired job",
+        place="inside `desired.json` and operations",
+        kind=JobSpec,
+        version=CONTROL_VERSION,
+        version_in="in `version` of the file",
+        declared_in="`VERSION` in `control/atomic_files.py`",
+        writer=_COMMANDS,
+        reader=_DRIVER,
+        amend=_with_sources,
+        higher="refused (FIK804)",
+    ),
+    _notes("topics", ".gNNNN.topics.json", TopicNotes, "Topics that queries of a checkpoint read"),
+    _notes("schemas", ".gNNNN.schemas.json", SchemaNotes, "Avro schemas that queries of a checkpoint met"),
+    _notes("first-starts", ".gNNNN.first.json", FirstStarts, "Offsets where queries of a job began"),
+    Document(
+        name="kept-answers",
+        title="Answers of a local Spark about changes of jobs",
+        place="`proofs/DIGEST.json` in the user's cache",
+        kind=Mapping[str, KeptAnswer],
+        version=1,
+        version_in="in no field: Spark is asked again for what cannot be read",
+        declared_in="`tests/formats/documents.py`",
+        writer="`plan`, `apply`",
+        reader="`plan`, `apply`",
+        higher="there is none",
+    ),
+)

@@ -1,0 +1,162 @@
+"""What is written fits its schema, and the schema knows every field: one that is missing, or that nobody
+declared, does not fit.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from jsonschema import Draft202012Validator
+
+from flareiac.app.backend_record import BackendRecord, record_path, write_record
+from flareiac.kernel.records import encode
+from flareiac.model.journal import Entry, encode_entry
+from flareiac.model.plan import Plan
+from flareiac.model.plan_file import encode_plan
+from flareiac.model.snapshot import Snapshot, encode_snapshot
+from flareiac_spark.control import (
+    ControlDirectory,
+    Desired,
+    DesiredJob,
+    JobSpec,
+    Operation,
+    Result,
+    Status,
+    job_spec_to_json,
+)
+from flareiac_spark.control.refused_start import RefusedStart
+from flareiac_spark.sources.kafka.topic_notes import NotedTopic, TopicNotes, notes_place, write_notes
+from tests.formats.documents import DOCUMENTS, Document
+from tests.formats.samples import samples
+from tests.model.test_codecs import ENTRY, PLAN, SNAPSHOT
+from tests.support.command_line import flareiac
+
+VALIDATORS = {document.name: Draft202012Validator(document.schema()) for document in DOCUMENTS}
+
+
+def check(name: str, content: bytes | str | dict[str, Any]) -> None:
+    """Fails unless a document fits its schema."""
+    data = content if isinstance(content, dict) else json.loads(content)
+    found = [f"{error.json_path}: {error.message}" for error in VALIDATORS[name].iter_errors(data)]
+    assert found == []
+
+
+def _document(document: Document, record: Any) -> dict[str, Any]:
+    """The record with samples of what stands beside it."""
+    return {**{name: _beside(kind) for name, kind in document.beside.items()}, **encode(record)}
+
+
+def _beside(kind: Any) -> Any:
+    if isinstance(kind, type) and issubclass(kind, dict):
+        return {"root": "/r", "places": []}
+    return samples(kind)[0]
+
+
+CASES = [pytest.param(document, id=document.name) for document in DOCUMENTS]
+
+
+@pytest.mark.parametrize("document", CASES)
+def test_a_schema_is_one(document: Document) -> None:
+    Draft202012Validator.check_schema(document.schema())
+
+
+@pytest.mark.parametrize("document", CASES)
+def test_every_part_of_a_record_fits(document: Document) -> None:
+    for record in samples(document.kind):
+        check(document.name, json.loads(json.dumps(_document(document, record))))
+
+
+@pytest.mark.parametrize("document", CASES)
+def test_a_field_that_is_missing_or_not_known_does_not_fit(document: Document) -> None:
+    if document.name == "kept-answers":
+        pytest.skip("the names in it are digests")
+    whole = _document(document, samples(document.kind)[0])
+    validator = VALIDATORS[document.name]
+    assert not validator.is_valid({**whole, "colour": "red"})
+    for name in whole:
+        fits = validator.is_valid({key: value for key, value in whole.items() if key != name})
+        assert fits == (name not in _always(document, whole)), name
+
+
+def _always(document: Document, whole: dict[str, Any]) -> set[str]:
+    """The fields that are there in the smallest document of the same kind."""
+    schema = document.schema()
+    options = [schema, *(schema.get("$defs", {}).values())]
+    fitting = [item for item in options if whole.keys() <= item.get("properties", {}).keys()]
+    return set.intersection(*(set(item["required"]) for item in fitting))
+
+
+@given(SNAPSHOT)
+def test_a_state_fits(snapshot: Snapshot) -> None:
+    check("state", encode_snapshot(snapshot))
+
+
+@given(ENTRY)
+def test_a_record_of_the_journal_fits(entry: Entry) -> None:
+    check("journal", encode_entry(entry))
+
+
+@given(PLAN)
+def test_a_saved_plan_fits(plan: Plan) -> None:
+    check("plan", encode_plan(plan, tool_version="1", root="/r"))
+
+
+def test_a_control_directory_fits(tmp_path: Path) -> None:
+    control = ControlDirectory(tmp_path)
+    control.prepare()
+    (spec, *_) = samples(JobSpec)
+    job = DesiredJob(digest="d", spec=job_spec_to_json(spec))
+    control.update_desired(
+        lambda desired: Desired(
+            lineage=desired.lineage, workspace=desired.workspace, place=desired.place, jobs={"job.a": job}
+        ),
+        lineage="l",
+        workspace="default",
+    )
+    control.write_status(samples(Status)[-1])
+    control.submit_operation(Operation(id="one", jobs=(job.spec,)))
+    control.write_result(Result(id="one", status="done"))
+    control.write_refused_start(samples(RefusedStart)[-1])
+    for name in ("desired", "status", "refused-start"):
+        check(name, (tmp_path / f"{name}.json").read_bytes())
+    check("job-spec", json.loads((tmp_path / "desired.json").read_bytes())["jobs"]["job.a"]["spec"])
+    check("operation", (tmp_path / "operations" / "one.json").read_bytes())
+    check("result", (tmp_path / "results" / "one.json").read_bytes())
+
+
+def test_files_beside_a_state_fit(tmp_path: Path) -> None:
+    write_record(tmp_path, BackendRecord(kind="s3", settings={"bucket": "b"}, lineages={"default": "l"}))
+    check("backend", record_path(tmp_path).read_bytes())
+    write_notes(tmp_path / "g0001", TopicNotes(topics=(NotedTopic(topic="t", id=None, cluster="c"),)))
+    check("topics", notes_place(tmp_path / "g0001").read_text())
+
+
+PROJECT = """
+catalog "x" {
+  uri       = "sqlite:///lake.db"
+  warehouse = "warehouse"
+}
+namespace "n" { catalog = catalog.x }
+table "t" {
+  catalog   = catalog.x
+  namespace = namespace.n
+  column "id" { type = "long" }
+  compaction {}
+}
+output "name" { value = table.t.name }
+"""
+
+
+def test_what_a_project_leaves_fits(tmp_path: Path) -> None:
+    (tmp_path / "main.flare.hcl").write_text(PROJECT, encoding="utf-8")
+    done = flareiac(tmp_path, "apply", "-auto-approve")
+    assert done.code == 0, done.text
+    (tmp_path / "main.flare.hcl").write_text(PROJECT.replace("long", "int"), encoding="utf-8")
+    assert flareiac(tmp_path, "plan", "-out=saved.plan").code in (0, 4)
+    state = tmp_path / ".flareiac" / "state" / "default"
+    check("state", (state / "snapshot.json").read_bytes())
+    check("state-lock", (state / "lock.json").read_bytes())
+    check("state", flareiac(tmp_path, "state", "pull").out)
+    check("plan", (tmp_path / "saved.plan").read_bytes())
