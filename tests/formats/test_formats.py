@@ -1,14 +1,17 @@
-"""Schemas and page of stored documents are those of the code. FLAREIAC_UPDATE_GOLDEN=1 writes them."""
+"""The schemas and the page of stored documents are those of the code, and a document that changes gets a
+higher version. FLAREIAC_UPDATE_GOLDEN=1 writes schemas and page where no version is missing.
+"""
 
 import json
 import os
 import re
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
 from tests.docs.pages import DOCS
-from tests.formats.documents import DOCUMENTS, Document
+from tests.formats.documents import DOCUMENTS, PASSED_OVER, Document
+from tests.formats.schema_changes import breaking_changes
 
 FORMATS: Final = DOCS / "formats"
 PAGE: Final = FORMATS / "README.md"
@@ -19,12 +22,38 @@ def _text(document: Document) -> str:
     return json.dumps(document.schema(), indent=1, ensure_ascii=False) + "\n"
 
 
+def complaint(document: Document, committed: dict[str, Any]) -> str:
+    """Tells a developer who changed a document, and not its version, what to do; empty where all is well."""
+    fresh = document.schema()
+    if fresh["version"] < committed["version"]:
+        return f"The version of {document.name} is {fresh['version']}; it was {committed['version']} already."
+    if fresh["version"] > committed["version"]:
+        return ""
+    lenient = document.unknown == PASSED_OVER
+    changes = breaking_changes(committed, fresh, passed_over=lenient)
+    if not changes:
+        return ""
+    gentle = "give it a default" if lenient else "give it a default and the metadata SPARSE or OPTIONAL"
+    changed = "\n".join(f"  {change}" for change in changes)
+    return (
+        f"The stored document {document.name} changed, and its version is still {document.version}:\n"
+        f"{changed}\n"
+        f"Keep the version where a field is new, and {gentle}.\n"
+        f"Otherwise raise the version: {document.declared_in}. Let its reader take the earlier version, too, "
+        "and prove that in tests/compatibility.\n"
+        f"Then write the schemas again: {_AGAIN}"
+    )
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
-def test_a_schema_is_that_of_the_record(document: Document) -> None:
+def test_a_changed_document_has_a_higher_version(document: Document) -> None:
     path, text = FORMATS / f"{document.name}.json", _text(document)
+    committed = path.read_text(encoding="utf-8") if path.exists() else text
+    if said := complaint(document, json.loads(committed)):
+        pytest.fail(said)
     if os.environ.get("FLAREIAC_UPDATE_GOLDEN"):
         path.write_text(text, encoding="utf-8")
-    elif not path.exists() or path.read_text(encoding="utf-8") != text:
+    elif not path.exists() or committed != text:
         pytest.fail(f"{path.name} is not the schema of what this release writes. Write it again: {_AGAIN}")
 
 
@@ -33,15 +62,15 @@ def _table() -> str:
     return f"| {' | '.join(names)} |\n{'|---' * len(names)}|\n" + "".join(map(_row, DOCUMENTS))
 
 
-def _row(item: Document) -> str:
+def _row(document: Document) -> str:
     cells = (
-        f"[{item.title}]({item.name}.json)",
-        item.place,
-        f"{item.version}, {item.version_in}",
-        item.writer,
-        item.reader,
-        item.unknown,
-        item.higher,
+        f"[{document.title}]({document.name}.json)",
+        document.place,
+        f"{document.version}, {document.version_in}",
+        document.writer,
+        document.reader,
+        document.unknown,
+        document.higher,
     )
     return f"| {' | '.join(cells)} |\n"
 

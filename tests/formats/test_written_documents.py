@@ -1,5 +1,5 @@
-"""What is written fits its schema, and the schema knows every field: one that is missing, or that nobody
-declared, does not fit.
+"""Written documents fit their schemas, and a schema knows every field: a document that lacks one, or has
+another one, does not fit.
 """
 
 import json
@@ -39,8 +39,8 @@ VALIDATORS = {document.name: Draft202012Validator(document.schema()) for documen
 def check(name: str, content: bytes | str | dict[str, Any]) -> None:
     """Fails unless a document fits its schema."""
     data = content if isinstance(content, dict) else json.loads(content)
-    found = [f"{error.json_path}: {error.message}" for error in VALIDATORS[name].iter_errors(data)]
-    assert found == []
+    errors = [f"{error.json_path}: {error.message}" for error in VALIDATORS[name].iter_errors(data)]
+    assert errors == []
 
 
 def _document(document: Document, record: Any) -> dict[str, Any]:

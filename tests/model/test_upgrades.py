@@ -1,5 +1,5 @@
-"""What an earlier version of a resource type recorded becomes what today's version would have recorded,
-wherever it is stored. What a later version recorded is refused.
+"""Records of an earlier version of a resource type become those that today's version would have written,
+wherever they are stored. Records of a later version are refused.
 """
 
 import tarfile
@@ -50,7 +50,7 @@ NEWEST = 4
 
 
 def written(version: int) -> ResourceRecord:
-    """What each version records of the same resource."""
+    """Returns the record that each version writes of the same resource."""
     identity: Attributes = {"uuid": "u"} | ({"seen": 1} if version < NEWEST else {})
     return ResourceRecord(
         address="table.t",
@@ -186,7 +186,7 @@ def _installed() -> list[ResourceType]:
 
 @pytest.mark.parametrize("kind", _installed(), ids=lambda kind: kind.name)
 def test_only_managed_types_have_upgrades(kind: ResourceType) -> None:
-    """What is recorded of connections and declarations with others carries no version."""
+    """Connections and declarations are recorded with others, without a version."""
     assert kind.kind is Kind.MANAGED or not kind.upgrades
 
 
