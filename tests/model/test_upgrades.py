@@ -202,3 +202,19 @@ def test_upgrades_leave_alone_what_is_upgraded(archive: Path) -> None:
         recorded = record.recorded()
         for upgrade in types[record.type].upgrades:
             assert upgrade(recorded) == recorded
+
+
+MOMENTARY: dict[str, Attributes] = {
+    "table": {"gone": [7], "found_at": "here", "destination_taken": False},
+    "namespace": {"tables": ["demo.t"]},
+    "job": {"observed": {"digest": "another", "state": "stopped"}},
+}
+
+
+@pytest.mark.parametrize("name", MOMENTARY)
+def test_release_0_1_0_recorded_what_one_observation_said(name: str) -> None:
+    """It was never to be taken for the present, so that the upgrade drops it."""
+    types = installed().registry.types
+    today = replace(written(types[name].schema_version), type=name, identity={"created_by": "key"})
+    old = replace(today, schema_version=1, identity={**today.identity, **MOMENTARY[name]})
+    assert upgraded_record(old, types, "here") == today

@@ -451,15 +451,6 @@ def test_what_was_not_looked_at_is_assumed_to_hold_state(tmp_path: Path) -> None
     assert proposal(before, before, NOT_LOOKED_AT, identity=identity).action is Action.NO_OP
 
 
-def test_what_release_0_1_0_recorded_of_an_observation_decides_nothing(tmp_path: Path) -> None:
-    """Its states may hold what was observed in one moment, which was never to be taken for the present."""
-    project = loaded(LAKE + STATELESS, tmp_path)
-    identity = {"queries": {"orders": {"id": QUERY}}, "observed": {"digest": "another", "state": "stopped"}}
-    for facts in (NOT_LOOKED_AT, running()):
-        found = proposal(project, project, facts, identity=identity)
-        assert (found.action, found.drift) == (Action.NO_OP, ())
-
-
 OTHER = """
 stream "other" {
   files {
