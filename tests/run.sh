@@ -25,7 +25,7 @@ exec </dev/null
 
 python=$(find_python)
 make_venv "$python" .venv
-install_editable .venv "spark,dev"
+install_editable .venv "all,dev"
 export PATH="$PWD/.venv/bin:$PATH"
 ensure_postgres
 

@@ -5,8 +5,9 @@
 #   bash examples/cdc/run.sh [DIRECTORY]
 #
 # Needs Python 3.11 (and root or sudo where Java or Maven have to be installed). Everything it makes is in DIRECTORY (examples/cdc/work).
-# FLAREIAC_VENV is a virtual environment that has flareiac[spark] and requirements.txt installed, to be used as it is.
+# FLAREIAC_VENV is a virtual environment that has flareiac[kafka,spark] and requirements.txt installed, to be used as it is.
 set -euo pipefail
+extras=kafka,spark
 example=$(cd "$(dirname "$0")" && pwd)
 source "$example/../../tests/setup/machine.sh"
 source "$example/../../tests/setup/story.sh"

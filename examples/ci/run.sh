@@ -7,8 +7,9 @@
 #
 # Needs Python 3.11, git (and root or sudo where Java or PostgreSQL have to be installed). Everything it makes is in DIRECTORY
 # (examples/ci/work). FLIGHTS is how many flights there are, FLIGHTS_PACE the seconds between two files of them. FLAREIAC_VENV is a
-# virtual environment that has flareiac[spark] and requirements.txt installed, to be used as it is.
+# virtual environment that has flareiac[aws,postgres,spark] and requirements.txt installed, to be used as it is.
 set -euo pipefail
+extras=aws,postgres,spark
 example=$(cd "$(dirname "$0")" && pwd)
 source "$example/../../tests/setup/machine.sh"
 source "$example/../../tests/setup/story.sh"

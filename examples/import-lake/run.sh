@@ -4,7 +4,7 @@
 #   bash examples/import-lake/run.sh [DIRECTORY]
 #
 # Needs Python 3.11, no Java. Everything it makes is in DIRECTORY (examples/import-lake/work). FLAREIAC_VENV is a virtual
-# environment that has flareiac installed, to be used as it is.
+# environment that has flareiac and requirements.txt installed, to be used as it is.
 set -euo pipefail
 example=$(cd "$(dirname "$0")" && pwd)
 source "$example/../../tests/setup/machine.sh"

@@ -4,7 +4,7 @@
 #   bash examples/quickstart/run.sh [DIRECTORY]
 #
 # Needs Python 3.11 (and root or sudo where Java has to be installed). Everything it makes is in DIRECTORY (examples/quickstart/work).
-# FLAREIAC_VENV is a virtual environment that has flareiac[spark] installed, to be used as it is.
+# FLAREIAC_VENV is a virtual environment that has flareiac[spark] and requirements.txt installed, to be used as it is.
 # QUICKSTART_PACE is the time between two landing days in seconds (0.4; there are 365).
 set -euo pipefail
 example=$(cd "$(dirname "$0")" && pwd)

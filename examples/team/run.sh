@@ -7,8 +7,9 @@
 #
 # Needs Python 3.11 (and root or sudo where Java, Maven or PostgreSQL have to be installed). Everything it makes is in DIRECTORY
 # (examples/team/work). FLIGHTS is how many flights there are, in three portions. FLAREIAC_VENV is a virtual environment that has
-# flareiac[spark] and requirements.txt installed, to be used as it is.
+# flareiac[aws,kafka,postgres,spark] and requirements.txt installed, to be used as it is.
 set -euo pipefail
+extras=aws,kafka,postgres,spark
 example=$(cd "$(dirname "$0")" && pwd)
 source "$example/../../tests/setup/machine.sh"
 source "$example/../../tests/setup/story.sh"

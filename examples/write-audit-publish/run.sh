@@ -4,7 +4,7 @@
 #   bash examples/write-audit-publish/run.sh [DIRECTORY]
 #
 # Needs Python 3.11 (and root or sudo where Java has to be installed). Everything it makes is in DIRECTORY (examples/write-audit-publish/work).
-# FLAREIAC_VENV is a virtual environment that has flareiac[spark] installed, to be used as it is.
+# FLAREIAC_VENV is a virtual environment that has flareiac[spark] and requirements.txt installed, to be used as it is.
 set -euo pipefail
 example=$(cd "$(dirname "$0")" && pwd)
 source "$example/../../tests/setup/machine.sh"

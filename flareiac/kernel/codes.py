@@ -156,6 +156,7 @@ SECRET_IN_CLEAR_TEXT: Final = Code("FIX053", "A setting must not be a secret")
 CANNOT_BE_REVIVED: Final = Code("FIX060", "The resource cannot be brought back")
 NOT_KNOWN_AS_DROPPED: Final = Code("FIX061", "No such dropped resource")
 NOT_DROPPED: Final = Code("FIX062", "The resource is not dropped")
+PACKAGE_NOT_INSTALLED: Final = Code("FIX065", "A Python package is not installed")
 NO_EXPLANATION: Final = Code("FIX070", "There is no explanation of this name")
 BUG: Final = Code("FIX099", "This is a bug in FlareIaC")
 

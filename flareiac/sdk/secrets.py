@@ -143,7 +143,7 @@ def _of_aws(arn: str) -> str:
     except ImportError as problem:
         raise _failure(
             f"boto3, which reads secrets of AWS, cannot be imported: {problem}",
-            f"Install it for {sys.executable}. It comes with FlareIaC; a driver alone needs it, too.",
+            f'Install it for {sys.executable}: pip install "flareiac[aws]". A driver needs boto3 alone.',
         ) from None
     settings = Config(
         connect_timeout=_PATIENCE_S, read_timeout=_PATIENCE_S, retries={"total_max_attempts": 2}

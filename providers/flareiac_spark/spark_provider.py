@@ -17,6 +17,7 @@ from flareiac.sdk.capabilities import Check
 from flareiac.sdk.documents import Topic
 from flareiac.sdk.driver import Driver
 from flareiac.sdk.maintenance import PerformRequest
+from flareiac.sdk.optional_packages import needed_by
 from flareiac.sdk.project import Project
 from flareiac.sdk.provider import Function, Offered
 from flareiac.sdk.references import References, Resolved
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
 
 
 def _open_bucket(name: str) -> ObjectStore:
-    from flareiac_spark.storage.s3_store import S3Store
-
+    with needed_by(f"The place s3://{name} of checkpoints or a control directory"):
+        from flareiac_spark.storage.s3_store import S3Store
     return S3Store(name)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from flareiac.kernel.data import Attributes
+from flareiac.sdk.optional_packages import needed_by
 from flareiac.sdk.state import BackendSetting
 from flareiac_state.log_backend import LogBackend
 from flareiac_state.numbered_log import LogPlace
@@ -11,6 +12,8 @@ from flareiac_state.settings import CheckedSettings, check_length, invalid_setti
 
 _LONGEST_NAME: Final = 63
 """Bytes (see ``postgresql_log.LONGEST_NAME``, whose module imports the client)."""
+
+_USER: Final = 'The state backend "postgresql"'
 
 
 class PostgresqlBackend(LogBackend):
@@ -59,7 +62,8 @@ class PostgresqlBackend(LogBackend):
         return f"{where} schema {self._schema(given)}"
 
     def _parts(self, connection: str) -> Mapping[str, str]:
-        from flareiac_state.postgresql_log import connection_parts
+        with needed_by(_USER):
+            from flareiac_state.postgresql_log import connection_parts
 
         try:
             parts = connection_parts(connection)
@@ -78,7 +82,8 @@ class PostgresqlBackend(LogBackend):
         return schema
 
     def place(self, settings: CheckedSettings) -> LogPlace:
-        from flareiac_state.postgresql_log import DatabasePlace, PostgresqlLogs
+        with needed_by(_USER):
+            from flareiac_state.postgresql_log import DatabasePlace, PostgresqlLogs
 
         connection = settings.text("connection")
         parts = self._parts(connection)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from flareiac.kernel.data import Attributes
+from flareiac.sdk.optional_packages import needed_by
 from flareiac.sdk.state import BackendSetting
 from flareiac_state.log_backend import LogBackend
 from flareiac_state.numbered_log import LogPlace
@@ -71,8 +72,9 @@ class S3Backend(LogBackend):
         return f"s3://{self._bucket(given)}/{prefix}" + (f" at {endpoint}" if endpoint else "")
 
     def place(self, settings: CheckedSettings) -> LogPlace:
-        from flareiac.sdk.s3_bucket import BucketPlace
-        from flareiac_state.s3_log import S3Logs
+        with needed_by(f'The state backend "s3" (bucket {self._bucket(settings)})'):
+            from flareiac.sdk.s3_bucket import BucketPlace
+            from flareiac_state.s3_log import S3Logs
 
         return S3Logs(
             BucketPlace(

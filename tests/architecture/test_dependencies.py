@@ -14,7 +14,8 @@ from typing import Final
 import pytest
 from packaging.requirements import Requirement
 
-from tests.examples.depends import imported, requirements_of, scripts_of, with_a_story
+from flareiac.sdk.optional_packages import EXTRAS as OPTIONAL
+from tests.examples.depends import extras_of, imported, requirements_of, scripts_of, with_a_story
 
 ROOT: Final = Path(__file__).parents[2]
 OWN: Final = {
@@ -32,7 +33,15 @@ BROUGHT_BY_SPARK: Final = {"py4j"}
 PYPROJECT: Final = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 EXTRAS: Final = PYPROJECT["project"]["optional-dependencies"]
 BASE: Final = tuple(map(Requirement, PYPROJECT["project"]["dependencies"]))
-SPARK: Final = (*BASE, *map(Requirement, EXTRAS["spark"]))
+
+
+def with_extras(*extras: str) -> tuple[Requirement, ...]:
+    """What is installed with FlareIaC and these extras."""
+    return (*BASE, *(Requirement(line) for extra in extras for line in EXTRAS[extra]))
+
+
+SPARK: Final = with_extras("spark")
+ALL: Final = with_extras("aws", "kafka", "postgres", "spark")
 PROGRAM: Final = tuple(
     path for top in ("flareiac", "providers", "state") for path in sorted((ROOT / top).rglob("*.py"))
 )
@@ -62,7 +71,7 @@ for line in sys.stdin:
 
 
 def _declared() -> set[str]:
-    return {_normal(requirement.name) for requirement in SPARK}
+    return {_normal(requirement.name) for requirement in ALL}
 
 
 def _imported() -> set[str]:
@@ -129,12 +138,10 @@ def cannot_import_lines(wanted: Iterable[str], requirements: Iterable[Requiremen
     return done.stdout.splitlines()
 
 
-def _may_import_spark() -> tuple[str, ...]:
-    """The modules to which import-linter leaves pyspark, as parts of paths."""
-    (contract,) = (
-        each for each in PYPROJECT["tool"]["importlinter"]["contracts"] if each["id"] == "spark-jvm-bridge"
-    )
-    return tuple(name.replace(".", "/") for name in contract["allowed_importers"])
+def _extras_for(path: Path) -> frozenset[str]:
+    """The extras that have the optional packages which a file imports by itself."""
+    modules = {module.split(".")[0] for module, _ in imported(path)} - {"py4j"}
+    return frozenset(OPTIONAL[module][1] for module in modules & set(OPTIONAL))
 
 
 def test_what_is_imported_is_declared() -> None:
@@ -145,21 +152,41 @@ def test_what_is_declared_is_used() -> None:
     assert _declared() - _imported() - READ_AS_A_FILE == set()
 
 
-def test_the_program_imports_what_comes_with_it_and_spark_where_a_driver_runs() -> None:
-    """The modules that plan need no extra."""
-    of_spark = {path for path in PROGRAM if any(f"/{part}" in str(path) for part in _may_import_spark())}
-    assert 10 < len(of_spark) < len(PROGRAM) / 5
-    assert cannot_import(set(PROGRAM) - of_spark, BASE) == []
-    assert cannot_import(of_spark, SPARK) == []
+def test_every_optional_package_is_in_its_extra_alone() -> None:
+    """The sentence about a missing package names the extra that has it."""
+    extras = {extra: {_normal(each.name): each for each in with_extras(extra)} for extra in EXTRAS}
+    for distribution_name, extra in OPTIONAL.values():
+        if distribution_name != "pyarrow":
+            having = {name for name, lines in extras.items() if _normal(distribution_name) in lines}
+            assert having - {"dev"} == {extra}, distribution_name
+    assert "pyarrow" in {name for each in with_extras("aws") for name in each.extras}
+    assert EXTRAS["all"] == [f"flareiac[{','.join(sorted({extra for _, extra in OPTIONAL.values()}))}]"]
+
+
+def test_the_program_imports_what_comes_with_it_and_with_the_extras_that_its_modules_name() -> None:
+    """A module that imports no optional package by itself needs no extra."""
+    by_extras: dict[frozenset[str], set[Path]] = {}
+    for path in PROGRAM:
+        by_extras.setdefault(_extras_for(path), set()).add(path)
+    assert {extra for extras in by_extras for extra in extras} == {"aws", "kafka", "postgres", "spark"}
+    assert sum(len(files) for extras, files in by_extras.items() if extras) < len(PROGRAM) / 10
+    for extras, files in by_extras.items():
+        needed = (
+            with_extras(*extras, "spark")
+            if any("py4j" in path.read_text() for path in files)
+            else (with_extras(*extras))
+        )
+        assert cannot_import(files, needed) == [], sorted(extras)
 
 
 def test_the_scripts_of_an_example_import_what_its_text_installs() -> None:
     """Examples with equal packages share an interpreter: each one imports Spark and Iceberg again."""
     alike: dict[tuple[Requirement, ...], set[Path]] = {}
     for example in with_a_story():
-        alike.setdefault(tuple(requirements_of(example)), set()).update(scripts_of(example))
-    assert () in alike
-    assert {needed: cannot_import(files, (*SPARK, *needed)) for needed, files in alike.items()} == {
+        installed = (*with_extras(*extras_of(example).split(",")), *requirements_of(example))
+        alike.setdefault(installed, set()).update(scripts_of(example))
+    assert len(alike) >= 4
+    assert {needed: cannot_import(files, needed) for needed, files in alike.items()} == {
         needed: [] for needed in alike
     }
 

@@ -17,8 +17,9 @@ ROOT: Final = Path(__file__).parents[2]
 PROJECT: Final = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 REQUIRED: Final = tuple(
     Requirement(line)
-    for line in (*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["spark"])
-    if Requirement(line).name != "flareiac"
+    for extra, lines in {"": PROJECT["dependencies"], **PROJECT["optional-dependencies"]}.items()
+    for line in lines
+    if extra != "dev" and Requirement(line).name != "flareiac" and Requirement(line).specifier
 )
 TESTS: Final = (
     "tests/lang",
@@ -59,7 +60,7 @@ def test_the_lowest_versions_read_plan_and_apply(tmp_path: Path) -> None:
     python = tmp_path / "venv" / "bin" / "python"
     subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
     install = [str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check", "-c", str(bounds)]
-    subprocess.run([*install, "-e", f"{ROOT}[spark]", *wanted], check=True)
+    subprocess.run([*install, "-e", f"{ROOT}[all]", *wanted], check=True)
     done = subprocess.run(
         [python, "-m", "pytest", "-q", "-m", "not jvm", "-p", "no:cacheprovider", *TESTS],
         cwd=ROOT,

@@ -79,8 +79,8 @@ def _table(versions: dict[str, str]) -> Iterator[str]:
 
 
 def _write() -> None:
-    program = installed_versions("spark")
-    everything = installed_versions("spark", "dev")
+    program = installed_versions("all")
+    everything = installed_versions("all", "dev")
     tables = {
         "program": "\n".join(_table(program)),
         "tests": "\n".join(_table({name: everything[name] for name in everything if name not in program})),

@@ -14,6 +14,7 @@ EXAMPLES: Final = ROOT / "examples"
 SETUP: Final = ROOT / "tests" / "setup"
 _PACKAGES: Final = ("", "providers", "state")
 _STORY: Final = SETUP / "story.sh"
+_EXTRAS: Final = re.compile(r"^extras=(.+)$", re.MULTILINE)
 _FUNCTION: Final = re.compile(r"^(\w+)\(\) \{\n(.*?)^\}", re.DOTALL | re.MULTILINE)
 _STARTED: Final = re.compile(r'\$repository/([\w./-]+\.py)"')
 
@@ -49,10 +50,16 @@ def scripts_of(example: str) -> frozenset[Path]:
 
 
 def requirements_of(example: str) -> list[Requirement]:
-    """The packages that ``run.sh`` installs beside ``flareiac[spark]``."""
+    """The packages that ``run.sh`` installs beside FlareIaC with ``extras_of``."""
     path = EXAMPLES / example / "requirements.txt"
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     return [Requirement(line) for line in lines if line and not line.startswith("#")]
+
+
+def extras_of(example: str) -> str:
+    """The extras of FlareIaC that ``run.sh`` installs, separated by commas."""
+    named = _EXTRAS.search((EXAMPLES / example / "run.sh").read_text(encoding="utf-8"))
+    return named[1] if named else "spark"
 
 
 def imported(path: Path) -> Iterator[tuple[str, tuple[str, ...]]]:

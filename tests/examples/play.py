@@ -11,7 +11,7 @@ from typing import Final
 
 from packaging.requirements import Requirement
 
-from tests.examples.depends import EXAMPLES, requirements_of
+from tests.examples.depends import EXAMPLES, extras_of, requirements_of
 
 _SECONDS: Final = 1500.0
 _OF_DEVELOPERS: Final = ("FLAREIAC_TEST_JARS", "FLAREIAC_VENV", "PYTHONPATH", "VIRTUAL_ENV")
@@ -26,7 +26,7 @@ def played(example: str, work: Path, *, environments: Path | None, **settings: s
     venv = work / "venv"
     if environments is not None:
         work.mkdir(parents=True, exist_ok=True)
-        venv.symlink_to(environment_of(requirements_of(example), environments))
+        venv.symlink_to(environment_of(requirements_of(example), environments, extras_of(example)))
     done = subprocess.run(
         ["bash", str(EXAMPLES / example / "run.sh"), str(work)],
         env={**as_user(), "NO_COLOR": "1", "CI": "", **settings},
@@ -45,9 +45,9 @@ def played(example: str, work: Path, *, environments: Path | None, **settings: s
     return done.stdout
 
 
-def environment_of(requirements: Sequence[Requirement], environments: Path) -> Path:
-    """The folder of the environment that has these requirements beside ``flareiac[spark]``."""
-    needed = repr(sorted(map(str, requirements)))
+def environment_of(requirements: Sequence[Requirement], environments: Path, extras: str = "spark") -> Path:
+    """The folder of the environment that has these requirements beside FlareIaC with its extras."""
+    needed = repr([extras, *sorted(map(str, requirements))])
     return environments / f"with-{sha256(needed.encode()).hexdigest()[:12]}"
 
 

@@ -92,7 +92,7 @@ def test_each_script_is_run_by_a_file_and_each_that_is_run_is_there() -> None:
 def test_the_version_that_is_installed_is_this_one() -> None:
     """Plan and apply must be of one version."""
     required = (PROJECT / "requirements.txt").read_text(encoding="utf-8")
-    assert required == f"flareiac[spark]=={flareiac.__version__}\n"
+    assert required == f"flareiac[aws,postgres,spark]=={flareiac.__version__}\n"
 
 
 def test_only_what_writes_has_credentials_to_write() -> None:

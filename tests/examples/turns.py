@@ -124,7 +124,7 @@ def _dependencies(pyproject: str) -> object:
     project = content.get("project", {})
     return (
         project.get("dependencies"),
-        project.get("optional-dependencies", {}).get("spark"),
+        {name: lines for name, lines in project.get("optional-dependencies", {}).items() if name != "dev"},
         project.get("requires-python"),
         content.get("build-system"),
         content.get("tool", {}).get("hatch"),

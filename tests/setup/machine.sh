@@ -51,27 +51,27 @@ make_venv() {
   "$python" -m venv "$directory"
 }
 
-# user_environment DIRECTORY [REQUIREMENTS]: a virtual environment as a user makes it: the wheel of this tree with the extra "spark", and a file
-# of requirements. It is made once at a time and used again while neither tree nor requirements change. The working directory is the repository.
+# user_environment DIRECTORY [REQUIREMENTS] [EXTRAS]: a virtual environment as a user makes it: the wheel of this tree with these extras (spark),
+# and a file of requirements. It is made once at a time and used again while neither tree nor requirements change. The working directory is the repository.
 user_environment() {
-  local directory=$1 requirements=${2:-}
+  local directory=$1 requirements=${2:-} extras=${3:-spark}
   # The lock is beside the environment itself, of which several names may be links.
   directory=$(readlink -m "$directory")
   mkdir -p "${directory%/*}"
   (
     flock 9
     make_venv "$(find_python)" "$directory"
-    install_wheel "$directory" "$requirements"
+    install_wheel "$directory" "$requirements" "$extras"
   ) 9>"$directory.lock"
 }
 
 install_wheel() {
-  local directory=$1 requirements=$2 stamp
-  stamp="wheel $(cat pyproject.toml tests/constraints.txt ${requirements:+"$requirements"} | cksum) $(find flareiac providers state README.md -name __pycache__ -prune -o -type f -exec cksum {} + | sort | cksum)"
+  local directory=$1 requirements=$2 extras=$3 stamp
+  stamp="wheel $extras $(cat pyproject.toml tests/constraints.txt ${requirements:+"$requirements"} | cksum) $(find flareiac providers state README.md -name __pycache__ -prune -o -type f -exec cksum {} + | sort | cksum)"
   if [ "$(cat "$directory/flareiac-installed" 2>/dev/null)" = "$stamp" ]; then return; fi
-  say "Installing the wheel of '.[spark]'${requirements:+ and $requirements} into $directory"
+  say "Installing the wheel of '.[$extras]'${requirements:+ and $requirements} into $directory"
   "$directory/bin/python" -m pip install -q --disable-pip-version-check --progress-bar off \
-    -c tests/constraints.txt "$PWD[spark]" ${requirements:+-r "$requirements"}
+    -c tests/constraints.txt "$PWD[$extras]" ${requirements:+-r "$requirements"}
   echo "$stamp" >"$directory/flareiac-installed"
 }
 

@@ -91,8 +91,8 @@ end_story() {
   exit "$code"
 }
 
-# begin_story EXAMPLE WORK: a virtual environment is on PATH (FLAREIAC_VENV, or one below WORK with the wheel of this tree and what the example's
-# requirements.txt names), and a fresh copy of the example's project is the working directory. Sets $work, $project and $control, which is the
+# begin_story EXAMPLE WORK: a virtual environment is on PATH (FLAREIAC_VENV, or one below WORK with the wheel of this tree with $extras (spark) and what the
+# example's requirements.txt names), and a fresh copy of the example's project is the working directory. Sets $work, $project and $control, which is the
 # engine's runtime_location.
 begin_story() {
   local venv=${FLAREIAC_VENV:-}
@@ -112,7 +112,7 @@ begin_story() {
   if [ -z "$venv" ]; then
     venv=$work/venv
     if [ -f "$1/requirements.txt" ]; then requirements=$1/requirements.txt; else requirements=; fi
-    user_environment "$venv" "$requirements"
+    user_environment "$venv" "$requirements" "${extras:-spark}"
   fi
   export PATH="$venv/bin:$PATH"
   # What the scripts of the examples import from this tree: not the program, which is the one that is installed.

@@ -85,7 +85,8 @@ def _closed_bucket(spec: CatalogSpec) -> Check | None:
     try:
         why = bucket_trouble(spec.warehouse, spec.settings())
     except Failure as failure:
-        why = failure.diagnostics[0].line
+        reason = failure.diagnostics[0]
+        return Check(name=spec.address, verdict=Verdict.FAIL, text=reason.summary, fix=reason.detail)
     if why is None:
         return None
     fix = (

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, Final
 
+from flareiac.sdk.optional_packages import needed_by
 from flareiac.sdk.s3_failures import GARBLED
 from flareiac.sdk.secrets import said
 from flareiac_iceberg.catalogs.base import ANSWER_SECONDS, CONNECT_SECONDS, CatalogSpec, s3_settings
@@ -22,13 +23,13 @@ _ADVICE: Final = (
 
 def read_file(location: str, catalog: CatalogSpec | None) -> bytes:
     """The content. Raises ``OSError`` (``FileNotFoundError`` where there is none), or ``Failure`` for a
-    secret that cannot be had.
+    secret that cannot be had and a client that is not installed.
     """
     path = local_path(location)
     if path is not None:
         return path.read_bytes()
     bucket, key = _in_s3(location)
-    with _s3_told():
+    with _s3_told(catalog):
         content: bytes = _of(catalog).get_object(Bucket=bucket, Key=key)["Body"].read()
     return content
 
@@ -42,7 +43,7 @@ def write_file(location: str, content: bytes, catalog: CatalogSpec) -> None:
             file.write(content)
         return
     bucket, key = _in_s3(location)
-    with _s3_told():
+    with _s3_told(catalog):
         _of(catalog).put_object(Bucket=bucket, Key=key, Body=content)
 
 
@@ -55,7 +56,7 @@ def delete_file(location: str, catalog: CatalogSpec) -> None:
         path.unlink()
         return
     bucket, key = _in_s3(location)
-    with _s3_told():
+    with _s3_told(catalog):
         _of(catalog).delete_object(Bucket=bucket, Key=key)
 
 
@@ -66,7 +67,7 @@ def is_there(location: str, catalog: CatalogSpec) -> bool:
         return path.exists()
     bucket, key = _in_s3(location)
     try:
-        with _s3_told():
+        with _s3_told(catalog):
             _of(catalog).head_object(Bucket=bucket, Key=key)
     except FileNotFoundError:
         return False
@@ -79,7 +80,7 @@ def names_in(folder: str, catalog: CatalogSpec) -> list[str]:
     if path is not None:
         return [item.name for item in path.iterdir()]
     bucket, key = _in_s3(f"{folder.rstrip('/')}/")
-    with _s3_told():
+    with _s3_told(catalog):
         pages = (
             _of(catalog).get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=key, Delimiter="/")
         )
@@ -99,10 +100,11 @@ def _of(catalog: CatalogSpec | None) -> Any:
 
 
 @contextmanager
-def _s3_told() -> Iterator[None]:
-    """Turns what AWS's client raises into an ``OSError``."""
-    from botocore.exceptions import BotoCoreError, ClientError
-    from botocore.parsers import ResponseParserError
+def _s3_told(catalog: CatalogSpec | None) -> Iterator[None]:
+    """Turns what AWS's client raises into an ``OSError``. Raises ``Failure`` where it is not installed."""
+    with needed_by("A file in S3" if catalog is None else f"{catalog.address} (files in S3)"):
+        from botocore.exceptions import BotoCoreError, ClientError
+        from botocore.parsers import ResponseParserError
 
     try:
         yield
@@ -149,9 +151,12 @@ def _client(settings: tuple[tuple[str, str], ...]) -> Any:
 
 
 def bucket_trouble(warehouse: str, settings: dict[str, str]) -> str | None:
-    """Why a warehouse's bucket cannot be used, or None."""
-    from botocore.exceptions import BotoCoreError, ClientError
-    from botocore.parsers import ResponseParserError
+    """Why a warehouse's bucket cannot be used, or None. Raises ``Failure`` where AWS's client is not
+    installed.
+    """
+    with needed_by(f"The warehouse {warehouse}"):
+        from botocore.exceptions import BotoCoreError, ClientError
+        from botocore.parsers import ResponseParserError
 
     try:
         s3_client(settings).head_bucket(Bucket=warehouse.removeprefix("s3://").partition("/")[0])

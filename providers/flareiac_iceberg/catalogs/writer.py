@@ -6,20 +6,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar, Generic, Literal, TypeAlias, TypeVar
+from typing import ClassVar, Generic, Literal, TypeAlias, TypeVar
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic
 from flareiac_iceberg.catalogs.base import CatalogSpec
-from flareiac_iceberg.catalogs.library_settings import library_settings
+from flareiac_iceberg.catalogs.file_access import write_file
 from flareiac_iceberg.catalogs.outcomes import undecided, unwritable
 from flareiac_iceberg.catalogs.requests import Definition, TableCommit
 from flareiac_iceberg.catalogs.target import Target
 from flareiac_iceberg.format.locations import local_path
 from flareiac_iceberg.format.metadata import TableFile
-
-if TYPE_CHECKING:
-    from pyiceberg.io import FileIO
 
 Missing: TypeAlias = Callable[[Attributes], Sequence[Attributes]]
 """From the metadata of a table as its definition makes it: the updates that make it the declared one."""
@@ -144,21 +141,14 @@ class CatalogWriter(ABC, Generic[S]):
             self._ensure(name, key)
 
     def write_no_manifests(
-        self, metadata: Attributes, location: str, snapshot_id: int, sequence: int, version: Literal[1, 2]
+        self, location: str, snapshot_id: int, sequence: int, version: Literal[1, 2]
     ) -> None:
         """Writes the manifest list of a snapshot without files. Raises ``Failure``."""
-        from pyiceberg.manifest import write_manifest_list
+        # Imported here: few commits write one
+        from flareiac_iceberg.catalogs.manifest_list import no_manifests
 
         with self.errors():
-            output = self.file_io(metadata, location).new_output(location)
-            with write_manifest_list(version, output, snapshot_id, None, sequence, "null"):
-                pass
-
-    def file_io(self, metadata: Attributes, location: str) -> "FileIO":
-        """The library's access to the files of a table."""
-        from pyiceberg.io import load_file_io
-
-        return load_file_io(library_settings(self.spec) | (metadata.get("properties") or {}), location)
+            write_file(location, no_manifests(snapshot_id, sequence, version), self.spec)
 
     def trouble(self, why: str, *, known: bool) -> Diagnostic:
         """``known``: whether it is certain that nothing was changed."""

@@ -31,7 +31,7 @@ def empty_snapshot(
     sequence = 0 if version == 1 else (metadata.get("last-sequence-number") or 0) + 1
     location = f"{metadata['location'].rstrip('/')}/metadata/snap-{snapshot_id}-0-{uuid.uuid4()}.avro"
     connections.get(target.catalog).write_no_manifests(
-        metadata, location, snapshot_id, sequence, 1 if version == 1 else 2
+        location, snapshot_id, sequence, 1 if version == 1 else 2
     )
     found = {
         "snapshot-id": snapshot_id,

@@ -17,6 +17,7 @@ from flareiac.sdk.brokers import (
     TopicOffsets,
     TopicSelection,
 )
+from flareiac.sdk.optional_packages import needed_by
 from flareiac_kafka import codes
 from flareiac_kafka.broker.cluster import EARLIEST, LATEST, ConfigValue
 from flareiac_kafka.connection.spec import ConnectionDefinition
@@ -109,11 +110,12 @@ def opened(connection: Attributes, address: str = "", cancel: threading.Event | 
     """The cluster of a connection, by its canonical attributes. ``address`` says in messages which one it is.
     Raises ``Failure``.
     """
-    # Imported here: librdkafka is loaded once a cluster is asked
-    from flareiac_kafka.broker.client import Cluster
-
     definition = ConnectionDefinition.of(connection)
-    return Cluster(definition, address or f"Kafka at {definition.bootstrap_servers}", cancel)
+    servers = f"Kafka at {definition.bootstrap_servers}"
+    # Imported here: librdkafka is loaded once a cluster is asked
+    with needed_by(f"{address} ({servers})" if address else servers):
+        from flareiac_kafka.broker.client import Cluster
+    return Cluster(definition, address or servers, cancel)
 
 
 def _matching(names: Iterable[str], pattern: str) -> tuple[str, ...]:

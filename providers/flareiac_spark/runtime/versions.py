@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from flareiac.kernel.diagnostics import Diagnostic, error
 from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.sdk.optional_packages import how_to_install
 from flareiac_spark import codes
 from flareiac_spark.runtime.coordinates import Coordinate, parse_coordinate
 
@@ -34,7 +35,7 @@ FITS: tuple[Fit, ...] = (
     Fit(spark="4.1", scala="2.13", iceberg=("1.11", "1.12"), default="1.11.0", java=(17, 21)),
 )
 DEFAULT: Fit = FITS[0]
-HOW_TO_INSTALL = f"pip install 'pyspark=={DEFAULT.spark}.*'"
+HOW_TO_INSTALL = how_to_install("spark")
 JDBC_DRIVERS: dict[str, str] = {"sqlite": "org.xerial:sqlite-jdbc:3.54.1.0"}
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.sdk.optional_packages import needed_by
 from flareiac_iceberg.catalogs.base import CatalogSpec
 from flareiac_iceberg.catalogs.block import CatalogBlock, CatalogDefinition
 
@@ -57,13 +58,13 @@ class GlueCatalog(CatalogSpec):
         return cls(**found.common(address))
 
     def reader(self) -> "GlueReader":
-        from flareiac_iceberg.catalogs.glue.reader import GlueReader
-
+        with needed_by(f"{self.address} ({self.shown})"):
+            from flareiac_iceberg.catalogs.glue.reader import GlueReader
         return GlueReader(self)
 
     def writer(self) -> "GlueWriter":
-        from flareiac_iceberg.catalogs.glue.writer import GlueWriter
-
+        with needed_by(f"{self.address} ({self.shown})"):
+            from flareiac_iceberg.catalogs.glue.writer import GlueWriter
         return GlueWriter(self)
 
     def spark_settings(self) -> dict[str, str]:

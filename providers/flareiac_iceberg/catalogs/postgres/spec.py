@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlsplit
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.sdk.optional_packages import needed_by
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.base import CONNECT_SECONDS, CatalogSpec, present
 from flareiac_iceberg.catalogs.block import CatalogBlock, CatalogDefinition
@@ -68,13 +69,13 @@ class PostgresCatalog(CatalogSpec):
         return f"postgresql://{_bracketed(self.host)}:{self.port}/{self.database}"
 
     def reader(self) -> "PostgresReader":
-        from flareiac_iceberg.catalogs.postgres.reader import PostgresReader
-
+        with needed_by(f"{self.address} ({self.shown})"):
+            from flareiac_iceberg.catalogs.postgres.reader import PostgresReader
         return PostgresReader(self)
 
     def writer(self) -> "PostgresWriter":
-        from flareiac_iceberg.catalogs.postgres.writer import PostgresWriter
-
+        with needed_by(f"{self.address} ({self.shown})"):
+            from flareiac_iceberg.catalogs.postgres.writer import PostgresWriter
         return PostgresWriter(self)
 
     def spark_settings(self) -> dict[str, str]:

@@ -60,7 +60,9 @@ class RestWriter(LibraryWriter[RestCatalog, Client]):
             "token": resolve(spec.token) if spec.token else None,
             "oauth2-server-uri": spec.token_uri if spec.credential else None,
         }
-        return _Client(spec.name, **library_settings(spec) | present(own | login))
+        # The server reads and writes the files; the library would look for pyarrow first
+        files = {"py-io-impl": "pyiceberg.io.fsspec.FsspecFileIO"}
+        return _Client(spec.name, **files | library_settings(spec) | present(own | login))
 
     @contextmanager
     def errors(self, *, opening: bool = False) -> Iterator[None]:
