@@ -157,6 +157,7 @@ CANNOT_BE_REVIVED: Final = Code("FIX060", "The resource cannot be brought back")
 NOT_KNOWN_AS_DROPPED: Final = Code("FIX061", "No such dropped resource")
 NOT_DROPPED: Final = Code("FIX062", "The resource is not dropped")
 PACKAGE_NOT_INSTALLED: Final = Code("FIX065", "A Python package is not installed")
+GRAMMAR_NOT_KNOWN: Final = Code("FIX067", "The grammar of python-hcl2 is not known")
 NO_EXPLANATION: Final = Code("FIX070", "There is no explanation of this name")
 BUG: Final = Code("FIX099", "This is a bug in FlareIaC")
 

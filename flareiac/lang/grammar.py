@@ -1,9 +1,10 @@
 """python-hcl2's grammar as an LALR table: the one place that knows that package.
 
-Its grammar file defines the syntax, and lark makes the table from it. That takes two seconds and an import of
-lark, so that the table is checked in beside this module, as ``grammar_table.json``, under the digest of the
-grammar it was made from; ``python -m flareiac.lang.grammar`` writes it. With another grammar than that one's,
-the table is computed by each command.
+Its grammar file defines the syntax, and lark compiles it to the table. That takes two seconds and an import
+of lark, so that the compiled form is checked in beside this module, as ``grammar_table.json``, under the
+digest of the grammar it was made from; ``python -m flareiac.lang.grammar`` writes it. Where another version
+of python-hcl2 is installed, whose grammar differs, the first command compiles that one and keeps the table in
+the user's cache directory.
 
 Lexer, parser and tree are our own (``tokens``, ``lalr``, ``build``): python-hcl2's cost five times as much,
 its tokens have no place, and what HCL refuses is lost in them.
@@ -16,9 +17,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from flareiac.kernel import codes, user_cache
+from flareiac.kernel.diagnostics import Failure, error
 from flareiac.kernel.lazy_dataclass import dataclass
 
 _FORMAT: Final = 2
+_KEPT: Final = "grammar_table"
+"""The name in the user's cache directory."""
 SHIPPED: Final = Path(__file__).with_name("grammar_table.json")
 _AMENDMENTS: Final = (
     ("!unary_op : (MINUS | NOT) expr_term", "!unary_op : (MINUS | NOT) (expr_term | unary_op)"),
@@ -81,10 +86,22 @@ class Table:
 
 @cache
 def table() -> Table:
-    """The parse table: the one that is checked in, or else computed."""
+    """The parse table of the installed grammar: the one that is checked in, one that an earlier command has
+    kept, or else compiled now. Raises ``Failure`` for a grammar that is not known.
+    """
     grammar = _grammar()
     text = SHIPPED.read_text(encoding="utf-8") if SHIPPED.exists() else ""
-    return _decode(json.loads(text if text.startswith(_head(grammar)) else _table_text(grammar)))
+    return _decode(json.loads(text if text.startswith(_head(grammar)) else _kept_text(grammar)))
+
+
+def _kept_text(grammar: str) -> str:
+    """The compiled form of a grammar that is not the checked-in one's."""
+    kept = user_cache.read_whole(_KEPT)
+    if kept is not None and kept.startswith(_head(grammar).encode()):
+        return kept.decode()
+    text = _table_text(grammar)
+    user_cache.keep_whole(_KEPT, text.encode())
+    return text
 
 
 def shipped_text() -> str:
@@ -101,8 +118,18 @@ def _grammar() -> str:
     if spec is None or spec.origin is None:
         raise ImportError("python-hcl2 is not installed")
     text = (Path(spec.origin).parent / "hcl2.lark").read_text(encoding="utf-8")
+    return _amended(text)
+
+
+def _amended(text: str) -> str:
+    """The grammar with what HCL allows beyond it. Raises ``Failure`` where a production is another one than
+    those that were compared with HCL.
+    """
     for old, new in _AMENDMENTS:
-        assert old in text, "python-hcl2's grammar is not the pinned one"
+        if old not in text and new not in text:
+            why = f"The grammar of the installed python-hcl2 has no production {old!r}."
+            advice = "Install a version that FlareIaC was tested with: pip install 'python-hcl2>=8.1.2,<9'"
+            raise Failure(error(codes.GRAMMAR_NOT_KNOWN, f"{why} {advice}"))
         text = text.replace(old, new)
     return text
 

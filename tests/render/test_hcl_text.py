@@ -15,6 +15,7 @@ from flareiac.lang.syntax import Body
 from flareiac.lang.values import to_data
 from flareiac.render.hcl_text import file_text
 from flareiac.sdk.importing import Call, WrittenBlock
+from tests.lang.oracle import difference
 
 TEXTS = st.text(
     st.one_of(
@@ -77,7 +78,9 @@ def told(block: WrittenBlock) -> Data:
 
 @given(st.lists(BLOCKS, max_size=3), st.lists(TEXTS, max_size=2))
 def test_what_is_written_is_read_as_it_was_meant(blocks: list[WrittenBlock], notes: list[str]) -> None:
-    assert read(file_text(blocks, notes=notes)) == [told(block) for block in blocks]
+    text = file_text(blocks, notes=notes)
+    assert read(text) == [told(block) for block in blocks]
+    assert difference(text) is None, "python-hcl2 reads it back as it was meant, too"
 
 
 def test_it_is_written_as_a_person_would() -> None:

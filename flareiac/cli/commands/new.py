@@ -8,7 +8,7 @@ import typer
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
 
-_PROJECT = """\
+FIRST_PROJECT = """\
 # A first project: a stream of made-up rows into an Iceberg table, on the embedded engine and catalog.
 
 table "readings" {
@@ -55,7 +55,7 @@ def new(
         return ExitCode.ERROR
     try:
         root.mkdir(parents=True, exist_ok=True)
-        target.write_text(_PROJECT, encoding="utf-8")
+        target.write_text(FIRST_PROJECT, encoding="utf-8")
         with suppress(FileExistsError), (root / ".gitignore").open("x", encoding="utf-8") as ignored:
             ignored.write(_IGNORED)
     except OSError as problem:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from flareiac.kernel.diagnostics import Failure
 from flareiac_spark.runtime.coordinates import Coordinate
 from flareiac_spark.runtime.lock_file import LOCK_FILE, parse_lock, read_lock, render_lock, write_lock
+from tests.lang.oracle import of_library
 
 _PART = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,10}", fullmatch=True)
 _HASH = st.from_regex(r"[0-9a-f]{64}", fullmatch=True)
@@ -16,6 +17,9 @@ _LOCKS = st.dictionaries(st.builds(Coordinate, _PART, _PART, _PART), _HASH, max_
 @given(_LOCKS)
 def test_gives_back_what_was_written(hashes: dict[Coordinate, str]) -> None:
     assert parse_lock(render_lock(hashes)) == hashes
+    _, blocks = of_library(render_lock(hashes))
+    read = {labels: dict(pair[1:] for pair in body[0]) for _, _, labels, body in blocks}
+    assert read == {(str(name),): {"sha256": ("literal", value)} for name, value in hashes.items()}
 
 
 @given(_LOCKS)
