@@ -47,22 +47,31 @@ def test_a_dependency_is_a_range_that_includes_the_version_of_the_tests(requirem
     assert {each.operator for each in requirement.specifier} <= {">=", "<"}
 
 
-@pytest.mark.slow
-def test_the_lowest_versions_read_plan_and_apply(tmp_path: Path) -> None:
-    """The versions of tools that only tests need are those of every run."""
-    lowest = {normal(each.name): lower_bound(each) for each in REQUIRED}
-    tools = {
-        normal(Requirement(line).name): Requirement(line) for line in PROJECT["optional-dependencies"]["dev"]
-    }
-    wanted = [str(line) for name, line in tools.items() if name not in ("mypy", "ruff", "import-linter")]
-    bounds = tmp_path / "lowest.txt"
-    bounds.write_text("".join(f"{name}=={version}\n" for name, version in lowest.items()), encoding="utf-8")
-    python = tmp_path / "venv" / "bin" / "python"
-    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
+@pytest.fixture(scope="module")
+def lowest(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An interpreter with the lowest versions; tools that only tests need have the versions of every run."""
+    folder = tmp_path_factory.mktemp("lowest")
+    versions = {normal(each.name): lower_bound(each) for each in REQUIRED}
+    wanted = [
+        line
+        for line in PROJECT["optional-dependencies"]["dev"]
+        if Requirement(line).name not in ("flareiac", "import-linter", "mypy", "ruff")
+    ]
+    bounds = folder / "lowest.txt"
+    bounds.write_text("".join(f"{name}=={version}\n" for name, version in versions.items()), encoding="utf-8")
+    python = folder / "venv" / "bin" / "python"
+    subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
     install = [str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check", "-c", str(bounds)]
     subprocess.run([*install, "-e", f"{ROOT}[all]", *wanted], check=True)
+    return python
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tests", TESTS)
+def test_the_lowest_versions_read_plan_and_apply(lowest: Path, tmp_path: Path, tests: str) -> None:
+    own = [f"--basetemp={tmp_path / 'own'}", "-p", "no:cacheprovider"]
     done = subprocess.run(
-        [python, "-m", "pytest", "-q", "-m", "not jvm", "-p", "no:cacheprovider", *TESTS],
+        [lowest, "-m", "pytest", "-q", "-m", "not jvm", *own, tests],
         cwd=ROOT,
         env={name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")},
         capture_output=True,
