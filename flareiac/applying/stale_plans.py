@@ -4,9 +4,9 @@ fresh observations are arguments.
 
 from collections.abc import Callable, Mapping
 
-from flareiac.kernel.data import UNKNOWN, Data, canonical, to_json
+from flareiac.kernel.data import UNKNOWN, Attributes, Data, canonical
+from flareiac.kernel.document_differences import document_differences
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac.kernel.paths import render_path
 from flareiac.model.plan import Plan, PlannedResource
 from flareiac.model.snapshot import Snapshot
 from flareiac.sdk.project import Project
@@ -47,14 +47,7 @@ def moved(
             continue
         record = snapshot.resources.get(resource.address)
         if canonical(resource.recorded) != canonical(record.attributes if record else None):
-            found.append(
-                StaleItem(
-                    address=resource.address,
-                    what="recorded state",
-                    planned="as planned",
-                    now="changed by another apply",
-                )
-            )
+            found.extend(_recorded_otherwise(resource, record.attributes if record else None))
             continue
         if resource.address in fresh:
             found.extend(
@@ -67,6 +60,23 @@ def moved(
                 )
             )
     return tuple(found)
+
+
+def _recorded_otherwise(resource: PlannedResource, now: Attributes | None) -> list[StaleItem]:
+    """The recorded attributes that another apply has changed: their places alone, since a value may be
+    sensitive.
+    """
+    whole = resource.recorded is None or now is None
+    places = [] if whole else [each.place for each in document_differences(resource.recorded, now)]
+    return [
+        StaleItem(
+            address=resource.address,
+            what=f"recorded {place}" if place else "recorded state",
+            planned="as planned",
+            now="changed by another apply",
+        )
+        for place in places or [""]
+    ]
 
 
 def _fresh_fingerprint(
@@ -105,24 +115,9 @@ def compare(address: str, before: Data, after: Data) -> list[StaleItem]:
     """Every place at which two fingerprints differ, in order of path; what one of them does not know is not
     compared.
     """
-    before, after = to_json(_known_beside(before, after)), to_json(_known_beside(after, before))
-    if canonical(before) == canonical(after):
-        return []
-    # Only for a stale plan: finding the places inside two values costs more than knowing that they differ.
-    from deepdiff import DeepDiff
-
-    found = DeepDiff(before, after, view="tree", threshold_to_diff_deeper=0)
-    places = [item for kind in found.values() for item in kind]
-    if not places:  # inside of lists deepdiff compares as Python does, for which False is 0
-        return [StaleItem(address=address, what="state", planned=_text(before), now=_text(after))]
     return [
-        StaleItem(
-            address=address,
-            what=render_path(tuple(place.path(output_format="list"))) or "state",
-            planned=_text(place.t1),
-            now=_text(place.t2),
-        )
-        for place in sorted(places, key=lambda place: str(place.path()))
+        StaleItem(address=address, what=each.place or "state", planned=each.before, now=each.after)
+        for each in document_differences(_known_beside(before, after), _known_beside(after, before))
     ]
 
 
@@ -135,9 +130,3 @@ def _known_beside(value: Data, other: Data) -> Data:
         for name, part in value.items()
         if part is not UNKNOWN and other.get(name) is not UNKNOWN
     }
-
-
-def _text(value: object) -> str:
-    from deepdiff.helper import notpresent
-
-    return "(absent)" if value is notpresent else canonical(value)

@@ -1,5 +1,8 @@
 """Earlier snapshots, and how two of them differ. Pure."""
 
+from collections.abc import Mapping
+
+from flareiac.kernel.document_differences import document_differences
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.model.snapshot import Snapshot
 
@@ -22,12 +25,12 @@ class Earlier:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
     """The changes of the state by going back, by address: ``added`` is recorded again, ``removed`` no longer,
-    ``changed`` as it was.
+    ``changed`` as it was, with the places of its attributes that differ (no values: one may be sensitive).
     """
 
     added: tuple[str, ...]
     removed: tuple[str, ...]
-    changed: tuple[str, ...]
+    changed: Mapping[str, tuple[str, ...]]
     outputs: bool
 
 
@@ -37,6 +40,13 @@ def difference(now: Snapshot, earlier: Snapshot) -> Difference:
     return Difference(
         added=tuple(sorted(there.keys() - here.keys())),
         removed=tuple(sorted(here.keys() - there.keys())),
-        changed=tuple(item for item in sorted(here.keys() & there.keys()) if here[item] != there[item]),
+        changed={
+            address: tuple(
+                each.place
+                for each in document_differences(here[address].attributes, there[address].attributes)
+            )
+            for address in sorted(here.keys() & there.keys())
+            if here[address] != there[address]
+        },
         outputs=dict(now.outputs) != dict(earlier.outputs),
     )

@@ -83,7 +83,9 @@ def difference_text(found: Difference | Damaged, serial: int | None) -> str:
     lines = [f"Going back to the state with the serial {serial} changes what is recorded:", ""]
     lines += [f"  + {address} is recorded again" for address in found.added]
     lines += [f"  - {address} is no longer recorded" for address in found.removed]
-    lines += [f"  ~ {address} is recorded as it was" for address in found.changed]
+    for address, places in found.changed.items():
+        which = f": {', '.join(places)}" if places else ""
+        lines.append(f"  ~ {address} is recorded as it was{which}")
     lines += ["  ~ the outputs are as they were"] if found.outputs else []
     if len(lines) == 2:
         lines.append("  nothing")

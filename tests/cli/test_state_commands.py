@@ -80,7 +80,11 @@ def test_going_back_changes_the_record_and_nothing_else(tmp_path: Path) -> None:
     apply(tmp_path, TWO)
     asked = flareiac(tmp_path, "state", "rollback", str(first["serial"]))
     assert asked.code == 8, asked.text
-    for line in ("- thing.b is no longer recorded", "~ thing.a is recorded as it was", "stay as they are"):
+    for line in (
+        "- thing.b is no longer recorded",
+        "~ thing.a is recorded as it was: value",
+        "stay as they are",
+    ):
         assert line in asked.out
     done = flareiac(tmp_path, "state", "rollback", str(first["serial"]), "-auto-approve")
     assert done.code == 0, done.text
