@@ -10,7 +10,7 @@ from typing import Final
 
 from flareiac.kernel.addresses import Address, parse_address
 from flareiac.sdk.project import Project
-from flareiac_spark.storage import Place, is_object_uri, object_uri, place_at
+from flareiac_spark_runtime.storage import Place, is_object_uri, object_uri, place_at
 
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/|s3[an]?:", re.IGNORECASE)
 _WILD: Final = re.compile(r"[*?\[{]")

@@ -25,7 +25,7 @@ from flareiac.sdk.resource_type import ResourceType
 from flareiac.sdk.run_status import LogText
 from flareiac.sdk.table_tasks import Performed
 from flareiac_spark import codes
-from flareiac_spark.storage import ObjectStore, open_with
+from flareiac_spark_runtime.storage import ObjectStore, open_with
 
 if TYPE_CHECKING:
     from flareiac_spark.engine.start_needs import StartNeeds
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 def _open_bucket(name: str) -> ObjectStore:
     with needed_by(f"The place s3://{name} of checkpoints or a control directory"):
-        from flareiac_spark.storage.s3_store import S3Store
+        from flareiac_spark.s3_store import S3Store
     return S3Store(name)
 
 

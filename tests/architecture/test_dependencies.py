@@ -24,6 +24,7 @@ OWN: Final = {
     "flareiac_kafka",
     "flareiac_secrets",
     "flareiac_spark",
+    "flareiac_spark_runtime",
     "flareiac_state",
 }
 READ_AS_A_FILE: Final = {"python-hcl2"}

@@ -26,7 +26,7 @@ _PROSE: Final = {
     "providers/flareiac_iceberg/codes.py",
     "providers/flareiac_iceberg/maintenance/statistics_text.py",
     "providers/flareiac_iceberg/table/earlier_layout.py",
-    "providers/flareiac_spark/driver/earlier_layouts.py",
+    "providers/flareiac_spark_runtime/driver/earlier_layouts.py",
     "providers/flareiac_spark/generation/broker_positions.py",
     "providers/flareiac_spark/maintenance/errors.py",
     "providers/flareiac_spark/sources/findings.py",
@@ -62,9 +62,9 @@ declarations.DECLARATIONS = (*declarations.DECLARATIONS, POLISH.declaration)
 registry.KINDS = (*registry.KINDS, POLISH)
 from flareiac_iceberg.maintenance.plan import TableMaintainer
 from flareiac.sdk.maintenance import TasksRequest
-from flareiac_spark.control import Maintain
-from flareiac_spark.driver.maintenance import TableLocks, maintain
-from flareiac_spark.driver.refusal import Refusal
+from flareiac_spark_runtime.control import Maintain
+from flareiac_spark_runtime.driver.maintenance import TableLocks, maintain
+from flareiac_spark_runtime.driver.refusal import Refusal
 from flareiac_spark.maintenance.errors import doing, not_done
 
 figures, attributes = json.loads(sys.argv[1]), {"polish": {"coats": int(sys.argv[2])}}

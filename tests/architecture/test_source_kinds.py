@@ -24,22 +24,24 @@ from flareiac_spark import sources, spark_provider
 from flareiac_spark.checkpoint.describe import describe
 from flareiac_spark.checkpoint_files.reader import read_checkpoint
 from flareiac_spark.column_types import Column
-from flareiac_spark.control import StreamInput, job_spec_from_json, job_spec_to_json
 from flareiac_spark.definition.build import spec_of
-from flareiac_spark.driver.inputs import open_marked
 from flareiac_spark.generation.carry_over import Positions, decide
 from flareiac_spark.generation.prepare import StartPositions, prepare_folder
 from flareiac_spark.generation.query_streams import query_streams
 from flareiac_spark.observation.job import JobFacts, of_disk
 from flareiac_spark.settings import BATCH_SIZE, all_of
 from flareiac_spark.sources.offsets import CarryOver, Offsets, SourceOnDisk, Write
-from flareiac_spark.sources.resolved import Opening, ResolvedSource, SpecColumn
 from flareiac_spark.sources.source import Places, Source, Surroundings
-from flareiac_spark.storage import Place
+from flareiac_spark_runtime import sources as runtime_sources
+from flareiac_spark_runtime.control import StreamInput, job_spec_from_json, job_spec_to_json
+from flareiac_spark_runtime.driver.inputs import open_marked
+from flareiac_spark_runtime.sources.resolved import Opening, ResolvedSource, SpecColumn
+from flareiac_spark_runtime.storage import Place
 from tests.spark.checkpoint_sample import sample
 from tests.spark.declared import LAKE, Loaded, loaded, proposal
 
-SPARK: Final = Path(spark_provider.__file__).parent
+PROVIDERS: Final = Path(spark_provider.__file__).parents[1]
+PACKAGES: Final = (PROVIDERS / "flareiac_spark", PROVIDERS / "flareiac_spark_runtime")
 PROJECT: Final = """
 stream "tasks" {
   queue { name = "tasks" }
@@ -131,11 +133,14 @@ class ResolvedQueue(ResolvedSource):
 @pytest.fixture(autouse=True)
 def queue(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The package of the kind, and its name among the others."""
-    for part, found in (("definition", QueueSource), ("resolved", ResolvedQueue)):
-        module = ModuleType(f"{sources.__name__}.queue.{part}")
+    for package, part, found in (
+        (sources, "definition", QueueSource),
+        (runtime_sources, "resolved", ResolvedQueue),
+    ):
+        module = ModuleType(f"{package.__name__}.queue.{part}")
         module.KIND = found  # type: ignore[attr-defined]  # as in the packages beside it
         monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setattr(sources, "KINDS", (*sources.KINDS, "queue"))
+    monkeypatch.setattr(runtime_sources, "KINDS", (*runtime_sources.KINDS, "queue"))
     installed.cache_clear()
     yield
     installed.cache_clear()
@@ -259,8 +264,9 @@ def _names(path: Path) -> Iterator[str]:
 
 def test_no_other_room_names_a_kind() -> None:
     found = {
-        str(path.relative_to(SPARK)): names
-        for path in SPARK.rglob("*.py")
-        if path.relative_to(SPARK).parts[0] != "sources" and (names := set(_names(path)))
+        str(path.relative_to(package)): names
+        for package in PACKAGES
+        for path in package.rglob("*.py")
+        if path.relative_to(package).parts[0] != "sources" and (names := set(_names(path)))
     }
     assert found == EXCEPTIONS

@@ -104,7 +104,7 @@ class Lake:
 
     def serve(self, environment: Mapping[str, str]) -> None:
         """Starts a driver as a service manager does, without a plan."""
-        command = [sys.executable, "-m", "flareiac_spark.driver", str(self.runtime)]
+        command = [sys.executable, "-m", "flareiac_spark_runtime.driver", str(self.runtime)]
         shell = ["/bin/sh", "-c", _DETACHED, "sh", *command]
         subprocess.run(
             shell,
@@ -125,7 +125,7 @@ class Lake:
         os.kill(pid, signal.SIGTERM)
         if not wait_until(lambda: not is_driver(pid), PATIENCE):
             return None
-        command = [sys.executable, "-m", "flareiac_spark.driver", str(self.runtime)]
+        command = [sys.executable, "-m", "flareiac_spark_runtime.driver", str(self.runtime)]
         shell = ["unshare", "--uts", "/bin/sh", "-c", f"hostname {host}; {_DETACHED}", "sh", *command]
         subprocess.run(
             shell, cwd=self.runtime, env=kept, stdin=subprocess.DEVNULL, start_new_session=True, check=True
@@ -231,7 +231,7 @@ def inherited(pid: int) -> dict[str, str]:
 def is_driver(pid: int) -> bool:
     """Whether a process is a driver of an application (and has not ended)."""
     try:
-        return b"flareiac_spark.driver" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        return b"flareiac_spark_runtime.driver" in Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return False
 

@@ -15,11 +15,11 @@ from typing import Final
 import pytest
 
 from flareiac_spark.application import ensure_running, stop_application, wait_for
-from flareiac_spark.control import ApplicationSettings, ControlDirectory, DesiredJob, Status
-from flareiac_spark.control.desired import PACKAGES as DECLARED_PACKAGES
-from flareiac_spark.storage import open_with
-from flareiac_spark.storage.hadoop_settings import PACKAGES
-from flareiac_spark.storage.s3_store import S3Store
+from flareiac_spark.s3_store import S3Store
+from flareiac_spark_runtime.control import ApplicationSettings, ControlDirectory, DesiredJob, Status
+from flareiac_spark_runtime.control.desired import PACKAGES as DECLARED_PACKAGES
+from flareiac_spark_runtime.storage import open_with
+from flareiac_spark_runtime.storage.hadoop_settings import PACKAGES
 from tests.bench.counting_s3 import Traffic, counting_s3
 from tests.bench.feeds import FLIGHTS, Files
 from tests.bench.figure import Better, Figure, remark

@@ -169,6 +169,6 @@ class Lake:
 
 def _is_driver(pid: int) -> bool:
     try:
-        return b"flareiac_spark.driver" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        return b"flareiac_spark_runtime.driver" in Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return False

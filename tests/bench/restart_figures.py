@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from flareiac_spark.application import ensure_running, stop_application, wait_for
-from flareiac_spark.control import ApplicationSettings, ControlDirectory, DesiredJob, Status
+from flareiac_spark_runtime.control import ApplicationSettings, ControlDirectory, DesiredJob, Status
 from tests.bench.feeds import FLIGHTS, Files
 from tests.bench.figure import Better, Figure, remark
 from tests.bench.restart_handwritten import commits

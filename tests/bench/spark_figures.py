@@ -15,8 +15,8 @@ from typing import Any
 
 from flareiac_spark.application import Launch, ensure_running, stop_application, wait_for
 from flareiac_spark.application.launch import launch_conf
-from flareiac_spark.control import ApplicationSettings, ControlDirectory, DesiredJob, Status
 from flareiac_spark.runtime.java import require_java
+from flareiac_spark_runtime.control import ApplicationSettings, ControlDirectory, DesiredJob, Status
 from tests.bench.feeds import FLIGHTS, Feed, Files, Records
 from tests.bench.figure import Better, Figure, remark
 from tests.bench.programs import Command

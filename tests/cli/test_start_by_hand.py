@@ -19,9 +19,9 @@ from flareiac.model.snapshot import ResourceRecord
 from flareiac.sdk.actions import RunCommand
 from flareiac.sdk.project import Project
 from flareiac.sdk.resource_type import Kind
-from flareiac_spark.control import DesiredJob
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.engine.application import Applications
+from flareiac_spark_runtime.control import DesiredJob
 from tests.cli.stream_project import JOB, TABLES, apply_tables, commit, declare
 from tests.support.command_line import flareiac
 

@@ -9,10 +9,10 @@ import pytest
 
 from flareiac.app.workspace import Workspace
 from flareiac.sdk.project import Project
-from flareiac_spark.control import Desired
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import KnownJob
 from flareiac_spark.engine.application import Applications, read_desired
+from flareiac_spark_runtime.control import Desired
 from tests.cli.stream_project import TABLES, apply_tables, declare
 from tests.cli.test_start_by_hand import STOPPED, record_job, refusal, want
 from tests.support.command_line import flareiac

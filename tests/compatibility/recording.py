@@ -157,7 +157,7 @@ def _stand_in(control: Path) -> None:
     """Puts this process and this moment where the recorded driver's stood; nothing else is touched."""
     import socket
 
-    from flareiac_spark.control.processes import moment, this_process
+    from flareiac_spark_runtime.control.processes import moment, this_process
 
     process, now = this_process(), moment()
     for path in (control / "status.json", control / "lease.json"):

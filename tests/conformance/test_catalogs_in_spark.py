@@ -20,12 +20,12 @@ from flareiac_iceberg.maintenance.kinds.manifest_rewrite.perform import RewriteM
 from flareiac_iceberg.maintenance.kinds.orphan_removal.perform import RemoveOrphans
 from flareiac_iceberg.maintenance.kinds.retention.perform import DeleteRows
 from flareiac_iceberg.maintenance.kinds.snapshot_expiry.perform import ExpireSnapshots
-from flareiac_spark.control import Maintain
-from flareiac_spark.driver import tables
-from flareiac_spark.driver.maintenance import TableLocks, maintain
-from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.runtime.coordinates import parse_coordinates
 from flareiac_spark.runtime.jars import fetch_jars
+from flareiac_spark_runtime.control import Maintain
+from flareiac_spark_runtime.driver import tables
+from flareiac_spark_runtime.driver.maintenance import TableLocks, maintain
+from flareiac_spark_runtime.driver.refusal import Refusal
 from tests.iceberg.lake import CALLS, CATALOG, columns
 from tests.support.catalog_kinds import KINDS, KindLake, Servers, kind_lake
 from tests.support.performers import work_of

@@ -18,10 +18,10 @@ from flareiac.render.diagnostics import as_json, text
 from flareiac.sdk.project import Project
 from flareiac.sdk.results import Recorded
 from flareiac.sdk.secret_settings import is_secret
-from flareiac_spark.control import ApplicationSettings, TableOutput
-from flareiac_spark.driver.outputs import write_options
-from flareiac_spark.driver.spark_session import set_conf, spark_conf
-from flareiac_spark.sources.resolved import SpecColumn
+from flareiac_spark_runtime.control import ApplicationSettings, TableOutput
+from flareiac_spark_runtime.driver.outputs import write_options
+from flareiac_spark_runtime.driver.spark_session import set_conf, spark_conf
+from flareiac_spark_runtime.sources.resolved import SpecColumn
 from tests.support.command_line import flareiac
 
 HIDDEN = "VARSECRET_c3"

@@ -21,7 +21,7 @@ from flareiac.kernel.sources import Source
 from flareiac.lang.parse import parse_file
 from flareiac.lang.syntax import Body
 from flareiac.sdk.schema import Block
-from flareiac_spark.control.status import Phase
+from flareiac_spark_runtime.control.status import Phase
 from tests.docs.fences import Fence, fences, missing, outline
 from tests.docs.pages import DOCS, README, ROOT, pages
 from tests.support.txtar import parse_txtar

@@ -16,7 +16,7 @@ from flareiac.render.reference import functions_page, reference_page
 from flareiac.sdk.documents import Topic
 from flareiac.sdk.schema import Block
 from flareiac_spark.documents import topics
-from flareiac_spark.driver.metrics import METRICS
+from flareiac_spark_runtime.driver.metrics import METRICS
 from tests.docs.pages import DOCS, ROOT, pages
 from tests.docs.picture import PICTURE, picture
 

@@ -16,9 +16,9 @@ from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.sources import Source
 from flareiac.lang.parse import parse_file
 from flareiac.sdk.validators import parse_duration
-from flareiac_spark.driver.metrics import METRICS
-from flareiac_spark.driver.monitoring import ALIVE_PATH, METRICS_PATH, READY_PATH
 from flareiac_spark.engine.schema import SCHEMA
+from flareiac_spark_runtime.driver.metrics import METRICS
+from flareiac_spark_runtime.driver.monitoring import ALIVE_PATH, METRICS_PATH, READY_PATH
 from tests.examples.depends import EXAMPLES
 
 HERE: Final = EXAMPLES / "external"

@@ -20,15 +20,15 @@ from flareiac.model.relocation import BoundPlace
 from flareiac.model.snapshot import FORMAT_VERSION as STATE_VERSION
 from flareiac.model.snapshot import Snapshot
 from flareiac.state.envelope import Envelope
-from flareiac_spark import sources
-from flareiac_spark.control import Desired, JobSpec, Lease, Operation, Result, Status
-from flareiac_spark.control.atomic_files import VERSION as CONTROL_VERSION
-from flareiac_spark.control.refused_start import RefusedStart
 from flareiac_spark.job.kept_answers import KeptAnswer
-from flareiac_spark.sources.avro.notes import SchemaNotes
-from flareiac_spark.sources.kafka.first_starts import FirstStarts
-from flareiac_spark.sources.kafka.topic_notes import TopicNotes
-from flareiac_spark.sources.resolved import resolved_class
+from flareiac_spark_runtime import sources
+from flareiac_spark_runtime.control import Desired, JobSpec, Lease, Operation, Result, Status
+from flareiac_spark_runtime.control.atomic_files import VERSION as CONTROL_VERSION
+from flareiac_spark_runtime.control.refused_start import RefusedStart
+from flareiac_spark_runtime.sources.avro.notes import SchemaNotes
+from flareiac_spark_runtime.sources.kafka.first_starts import FirstStarts
+from flareiac_spark_runtime.sources.kafka.topic_notes import TopicNotes
+from flareiac_spark_runtime.sources.resolved import resolved_class
 from flareiac_state.lock_file import LockRecord
 from flareiac_state.log_record import Header
 from tests.formats.record_schemas import DIALECT, Schema, schema_of

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 from flareiac.kernel.records import stored_fields
 from flareiac.sdk.table_tasks import Work
-from flareiac_spark.sources.files.resolved import ResolvedFiles
-from flareiac_spark.sources.resolved import ResolvedSource
+from flareiac_spark_runtime.sources.files.resolved import ResolvedFiles
+from flareiac_spark_runtime.sources.resolved import ResolvedSource
 
 _DEEPEST: Final = 4
 """Records that hold records of their own kind end here."""

@@ -16,7 +16,7 @@ from flareiac.model.journal import Entry, encode_entry
 from flareiac.model.plan import Plan
 from flareiac.model.plan_file import encode_plan
 from flareiac.model.snapshot import Snapshot, encode_snapshot
-from flareiac_spark.control import (
+from flareiac_spark_runtime.control import (
     ControlDirectory,
     Desired,
     DesiredJob,
@@ -26,8 +26,8 @@ from flareiac_spark.control import (
     Status,
     job_spec_to_json,
 )
-from flareiac_spark.control.refused_start import RefusedStart
-from flareiac_spark.sources.kafka.topic_notes import NotedTopic, TopicNotes, notes_place, write_notes
+from flareiac_spark_runtime.control.refused_start import RefusedStart
+from flareiac_spark_runtime.sources.kafka.topic_notes import NotedTopic, TopicNotes, notes_place, write_notes
 from tests.formats.documents import DOCUMENTS, Document
 from tests.formats.samples import samples
 from tests.model.test_codecs import ENTRY, PLAN, SNAPSHOT

@@ -34,7 +34,6 @@ from flareiac_spark.sources.avro.latest import (
     SchemaUnknown,
     compared,
 )
-from flareiac_spark.sources.avro.registry import RegisteredSchema, RegistryAccess, SubjectVersion
 from flareiac_spark.sources.avro.subjects import (
     Accepted,
     NoSubject,
@@ -47,8 +46,9 @@ from flareiac_spark.sources.avro.subjects import (
 from flareiac_spark.sources.findings import InputReach, Unknown
 from flareiac_spark.sources.offsets import SourceOnDisk
 from flareiac_spark.sources.reachable import Ages, BrokerPosition, NotedTopic, NotedTopics, reach_of
-from flareiac_spark.sources.resolved import SpecColumn
 from flareiac_spark.sources.samples import SampleFinding, SampleRead, judged
+from flareiac_spark_runtime.sources.avro.registry import RegisteredSchema, RegistryAccess, SubjectVersion
+from flareiac_spark_runtime.sources.resolved import SpecColumn
 
 _Positions = Sequence[int | None]
 _DAY_MS = 86_400_000

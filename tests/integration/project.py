@@ -255,7 +255,7 @@ class Project:
             command = Path(f"/proc/{pid}/cmdline").read_bytes()
         except (OSError, ValueError, KeyError):
             return None
-        return pid if b"flareiac_spark.driver" in command else None
+        return pid if b"flareiac_spark_runtime.driver" in command else None
 
     @contextlib.contextmanager
     def served(self) -> Iterator[None]:

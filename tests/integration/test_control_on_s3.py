@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from flareiac_spark.control.status import ASKED_TO_STOP
-from flareiac_spark.storage import Place, place_at, replace_whole
+from flareiac_spark_runtime.control.status import ASKED_TO_STOP
+from flareiac_spark_runtime.storage import Place, place_at, replace_whole
 from tests.integration.project import LAKE, Project, rides
 from tests.support.object_storage import buckets
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 
-from flareiac_spark.sources.avro.registry import Registry, RegistryAccess
+from flareiac_spark_runtime.sources.avro.registry import Registry, RegistryAccess
 from tests.integration.kafka_project import KafkaLake, cluster
 from tests.integration.project import Project
 from tests.support.avro_values import decoded

@@ -6,7 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import pytest
 
 from flareiac.sdk.changes import Effect
-from flareiac_spark.storage import Place, place_at
+from flareiac_spark_runtime.storage import Place, place_at
 from tests.integration.project import COUNTS, Project
 from tests.integration.test_external_driver import EXTERNAL, Supervisor
 from tests.integration.test_proofs import assert_refuted

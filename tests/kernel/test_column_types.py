@@ -28,8 +28,8 @@ from flareiac.kernel.type_names import ALIASES, EXAMPLES, advice
 from flareiac_iceberg.format.spec import flatten, type_at
 from flareiac_iceberg.format.types import NOT_IN_SPARK, table_type
 from flareiac_spark.column_types import Column, whole_columns
-from flareiac_spark.driver.column_types import spark_type
-from flareiac_spark.driver.refusal import Refusal
+from flareiac_spark_runtime.driver.column_types import spark_type
+from flareiac_spark_runtime.driver.refusal import Refusal
 
 _ADVISED = sorted(
     {

@@ -9,8 +9,8 @@ import pytest
 from flareiac.kernel.data import DEEPEST, DEEPEST_STORED, parse_json, read_json
 from flareiac.kernel.diagnostics import Failure
 from flareiac_iceberg.catalogs.metadata_files import load
-from flareiac_spark.checkpoint_log import Damaged, any_json
-from flareiac_spark.control import ControlDirectory, ControlError
+from flareiac_spark_runtime.checkpoint_log import Damaged, any_json
+from flareiac_spark_runtime.control import ControlDirectory, ControlError
 from tests.support.command_line import flareiac
 
 DEPTHS: Final = (DEEPEST + 1, 300, 480, 900, 990, 5_000, 200_000)

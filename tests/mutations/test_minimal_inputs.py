@@ -10,7 +10,7 @@ from botocore.httpsession import URLLib3Session
 
 from flareiac_iceberg.catalogs.glue import reader as glue
 from flareiac_iceberg.catalogs.rest import reader as rest
-from flareiac_spark.sources.avro import registry
+from flareiac_spark_runtime.sources.avro import registry
 from tests.mutations.entrances import answers, sources
 from tests.mutations.entrances.all import ENTRANCES
 from tests.mutations.entrances.answers import Answer

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Literal
 
 from flareiac.sdk.project import Project
-from flareiac_spark.control import DesiredJob, JobStatus, Status, this_process
-from flareiac_spark.control.status import ApplicationStatus
 from flareiac_spark.engine.application import Applications, needs_of, settings
+from flareiac_spark_runtime.control import DesiredJob, JobStatus, Status, this_process
+from flareiac_spark_runtime.control.status import ApplicationStatus
 from tests.spark.declared import Loaded
 
 States = Mapping[str, Literal["running", "stopped"]]

@@ -14,7 +14,7 @@ import pytest
 
 from flareiac_spark.application import Launch, ensure_running, liveness, stop_application, wait_for
 from flareiac_spark.application.liveness import Liveness
-from flareiac_spark.control import (
+from flareiac_spark_runtime.control import (
     ApplicationSettings,
     ControlDirectory,
     Desired,

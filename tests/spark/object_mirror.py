@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from flareiac_spark.checkpoint_log import Damaged
 from flareiac_spark.generation.prepare import StartPositions
-from flareiac_spark.storage import ObjectPath, Place
+from flareiac_spark_runtime.checkpoint_log import Damaged
+from flareiac_spark_runtime.storage import ObjectPath, Place
 from tests.support.memory_objects import MemoryObjects
 
 READERS: Final = ("contents", "folder_state", "manager_of", "read_checkpoint", "read_query_positions",

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from flareiac_spark.control import ApplicationSettings
-from flareiac_spark.driver.spark_session import LAUNCH_CONF, end_spark, start_spark
-from flareiac_spark.storage import open_with
-from flareiac_spark.storage.s3_store import S3Store
+from flareiac_spark.s3_store import S3Store
+from flareiac_spark_runtime.control import ApplicationSettings
+from flareiac_spark_runtime.driver.spark_session import LAUNCH_CONF, end_spark, start_spark
+from flareiac_spark_runtime.storage import open_with
 from tests.support.spark_session import short_lived
 
 

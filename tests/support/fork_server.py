@@ -34,7 +34,7 @@ _PACKAGES: Final = (
     "flareiac_spark",
     "flareiac_state",
 )
-_NEEDS_SPARK: Final = "flareiac_spark.driver"
+_NEEDS_SPARK: Final = "flareiac_spark_runtime.driver"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from flareiac_spark.driver.gateway import end_jvm, start_jvm
-from flareiac_spark.driver.hadoop_store import HadoopStore, configuration
+from flareiac_spark_runtime.driver.gateway import end_jvm, start_jvm
+from flareiac_spark_runtime.driver.hadoop_store import HadoopStore, configuration
 
 
 @cache
@@ -19,7 +19,7 @@ def s3_jars() -> tuple[Path, ...]:
     """The jars in the user's cache, fetched where they are not there yet."""
     from flareiac_spark.runtime.coordinates import parse_coordinates
     from flareiac_spark.runtime.jars import fetch_jars
-    from flareiac_spark.storage.hadoop_settings import PACKAGES
+    from flareiac_spark_runtime.storage.hadoop_settings import PACKAGES
 
     found = fetch_jars(parse_coordinates(PACKAGES), lambda text: print(text, file=sys.stderr), locked={})
     return tuple(jar.path for jar in found)

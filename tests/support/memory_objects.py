@@ -3,11 +3,11 @@
 import hashlib
 from collections.abc import Iterator, Sequence
 
-from flareiac_spark.storage import Listed, Version
+from flareiac_spark_runtime.storage import Listed, Version
 
 
 class MemoryObjects:
-    """See ``flareiac_spark.storage.ObjectStore``."""
+    """See ``flareiac_spark_runtime.storage.ObjectStore``."""
 
     address = "s3://memory"
 

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from flareiac_spark.storage import open_with
-from flareiac_spark.storage.s3_store import S3Store
+from flareiac_spark.s3_store import S3Store
+from flareiac_spark_runtime.storage import open_with
 from tests.support.moto_server import aws_keys, make_bucket, moto_server
 
 

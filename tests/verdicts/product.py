@@ -23,10 +23,10 @@ from flareiac_spark.change.changes import (
 from flareiac_spark.change.diff import changes
 from flareiac_spark.change.proofs import pair_digest
 from flareiac_spark.change.query_text import same_texts
-from flareiac_spark.control import Proof, StoredProof
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.observation.job import JobFacts
 from flareiac_spark.sql.relations import columns_read
+from flareiac_spark_runtime.control import Proof, StoredProof
 from tests.spark.declared import LAKE, loaded, running
 from tests.verdicts.inputs import INPUTS, STREAMS, WATERMARKED, place
 from tests.verdicts.pair import Judged, Pair, Version

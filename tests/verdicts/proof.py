@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from flareiac_spark.control import (
+from flareiac_spark.definition.proof_pair import _identity, _paired, _sources
+from flareiac_spark_runtime.control import (
     Dedup,
     Input,
     JobSpec,
@@ -22,10 +23,9 @@ from flareiac_spark.control import (
     Watermark,
     job_spec_to_json,
 )
-from flareiac_spark.definition.proof_pair import _identity, _paired, _sources
-from flareiac_spark.driver.proof import NewSession, Prover
-from flareiac_spark.sources.files.resolved import ResolvedFiles
-from flareiac_spark.sources.resolved import SpecColumn
+from flareiac_spark_runtime.driver.proof import NewSession, Prover
+from flareiac_spark_runtime.sources.files.resolved import ResolvedFiles
+from flareiac_spark_runtime.sources.resolved import SpecColumn
 from tests.verdicts import pair as pairs
 from tests.verdicts.inputs import INPUTS, STREAMS, WATERMARKED, place
 from tests.verdicts.product import definitions

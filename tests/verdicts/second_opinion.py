@@ -13,8 +13,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from flareiac_spark.control import Proof
-from flareiac_spark.driver.spark_session import new_session
+from flareiac_spark_runtime.control import Proof
+from flareiac_spark_runtime.driver.spark_session import new_session
 from tests.bench.figure import Better, Figure, remark
 from tests.verdicts.figures import Order
 from tests.verdicts.forms import form_pairs

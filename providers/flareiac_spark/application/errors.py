@@ -5,9 +5,9 @@ from typing import Final
 
 from flareiac.kernel.diagnostics import Diagnostic, error
 from flareiac_spark import codes
-from flareiac_spark.control import ControlError, Status, Trouble
-from flareiac_spark.control.refused_start import RefusedStart
-from flareiac_spark.storage import Place, is_object_uri
+from flareiac_spark_runtime.control import ControlError, Status, Trouble
+from flareiac_spark_runtime.control.refused_start import RefusedStart
+from flareiac_spark_runtime.storage import Place, is_object_uri
 
 _WAYS_OUT = {
     Trouble.DAMAGED: (

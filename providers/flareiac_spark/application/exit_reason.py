@@ -2,7 +2,7 @@
 
 import re
 
-from flareiac_spark.driver.submitted import EXIT_NO_DRIVER, EXIT_OLD_PYTHON
+from flareiac_spark_runtime.submitted import EXIT_NO_DRIVER, EXIT_OLD_PYTHON
 
 _TELLING = (
     re.compile(r"flareiac driver (?:ended|refused to start): (?P<cause>.+)"),

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from flareiac.kernel.diagnostics import Failure
 from flareiac_spark.application import errors
 from flareiac_spark.application.liveness import is_alive
-from flareiac_spark.control import ControlDirectory, ControlError, Status
-from flareiac_spark.control.refused_start import RefusedStart
+from flareiac_spark_runtime.control import ControlDirectory, ControlError, Status
+from flareiac_spark_runtime.control.refused_start import RefusedStart
 
 _SECONDS = 300.0
 """Kubernetes waits up to 5 minutes before it starts a container again."""

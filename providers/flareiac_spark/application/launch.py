@@ -15,9 +15,9 @@ from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.application import errors
 from flareiac_spark.application.exit_reason import exit_reason
 from flareiac_spark.application.liveness import Liveness, liveness, why_unknown
-from flareiac_spark.control import ControlDirectory, ControlError, ProcessIdentity, Status, is_running
-from flareiac_spark.control.processes import start_of
-from flareiac_spark.masters import is_local
+from flareiac_spark_runtime.control import ControlDirectory, ControlError, ProcessIdentity, Status, is_running
+from flareiac_spark_runtime.control.processes import start_of
+from flareiac_spark_runtime.masters import is_local
 
 _NEXT_BEATS = 3
 """So often a living driver would have spoken."""
@@ -95,7 +95,7 @@ def launch_conf(launch: Launch) -> dict[str, str]:
 
 def driver_words(launch: Launch, location: str) -> tuple[str, ...]:
     """The words that start a driver on this host; it runs ``spark-submit`` itself, in client mode."""
-    return launch.python, "-m", "flareiac_spark.driver", location
+    return launch.python, "-m", "flareiac_spark_runtime.driver", location
 
 
 def _spawn(control: ControlDirectory, launch: Launch) -> ProcessIdentity:

@@ -4,9 +4,9 @@ from enum import StrEnum
 
 from flareiac import __version__
 from flareiac.kernel.host import Host, Sight, sight, this_host
-from flareiac_spark.control import Moment, ProcessIdentity, Status, is_running, moment
-from flareiac_spark.control.rhythm import fresh_seconds
-from flareiac_spark.control.status import ASKED_TO_STOP
+from flareiac_spark_runtime.control import Moment, ProcessIdentity, Status, is_running, moment
+from flareiac_spark_runtime.control.rhythm import fresh_seconds
+from flareiac_spark_runtime.control.status import ASKED_TO_STOP
 
 _FIRST = "0.1.0"
 _AHEAD_SECONDS = 5.0

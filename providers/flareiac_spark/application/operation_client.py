@@ -14,7 +14,7 @@ from flareiac_spark.application import errors
 from flareiac_spark.application.exit_reason import exit_reason
 from flareiac_spark.application.launch import read_output
 from flareiac_spark.application.liveness import Liveness, driver_of, is_here, jvm_of, liveness
-from flareiac_spark.control import (
+from flareiac_spark_runtime.control import (
     ControlDirectory,
     ControlError,
     End,
@@ -23,7 +23,7 @@ from flareiac_spark.control import (
     Status,
     is_running,
 )
-from flareiac_spark.control.operations import ENDING
+from flareiac_spark_runtime.control.operations import ENDING
 
 T = TypeVar("T")
 

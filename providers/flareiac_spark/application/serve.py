@@ -17,9 +17,10 @@ from flareiac.kernel.durable_files import make_directory
 from flareiac.kernel.host import this_host
 from flareiac_spark.application import errors
 from flareiac_spark.application.launch import Launch, environment
-from flareiac_spark.control import ApplicationSettings, ControlDirectory, ControlError
-from flareiac_spark.control.refused_start import RefusedStart
 from flareiac_spark.runtime.lock_file import LOCK_FILE
+from flareiac_spark_runtime.control import ApplicationSettings, ControlDirectory, ControlError
+from flareiac_spark_runtime.control.refused_start import RefusedStart
+from flareiac_spark_runtime.start import run_driver
 
 _LOOK_SECONDS: Final = 5.0
 _LOGIN: Final = re.compile(r"://[^/\s@]+@")
@@ -43,7 +44,6 @@ def serve(location: str, root: Path, *, wait: bool = False) -> int:
         raise Failure(errors.control_trouble(failure)) from failure
     if desired is None:
         raise Failure(errors.no_control_directory(control.place, _control_directories(root)))
-    from flareiac_spark.driver.application import main
 
     def refused(reason: str) -> None:
         # Who waits for this driver sees no output of this host
@@ -58,7 +58,7 @@ def serve(location: str, root: Path, *, wait: bool = False) -> int:
         raise
     make_directory(control.scratch)
     os.environ.update(environment(control, launch))
-    return main(location, refused)
+    return run_driver(location, refused)
 
 
 def launch_of(settings: ApplicationSettings, root: Path) -> Launch:

@@ -6,10 +6,10 @@ from typing import Final
 
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.secrets import is_reference
-from flareiac_spark.control import ApplicationSettings
-from flareiac_spark.control.desired import PACKAGES, PROXY_USER, SUBMITTED
-from flareiac_spark.masters import is_kubernetes
-from flareiac_spark.storage.hadoop_settings import hadoop_settings
+from flareiac_spark_runtime.control import ApplicationSettings
+from flareiac_spark_runtime.control.desired import PACKAGES, PROXY_USER, SUBMITTED
+from flareiac_spark_runtime.masters import is_kubernetes
+from flareiac_spark_runtime.storage.hadoop_settings import hadoop_settings
 
 _CATALOG: Final = "spark.sql.catalog."
 _FILES: Final = "spark.submit.pyFiles"

@@ -22,12 +22,12 @@ from flareiac_spark.application.exit_reason import exit_reason
 from flareiac_spark.application.launch import Launch, dropped_variables, read_output
 from flareiac_spark.application.liveness import Liveness, is_alive, liveness, why_unknown
 from flareiac_spark.application.submission import SubmittedFiles, as_hadoop, submission
-from flareiac_spark.control import ApplicationSettings, ControlDirectory, ControlError, Status
-from flareiac_spark.driver.gateway import write_properties
-from flareiac_spark.masters import is_kubernetes
 from flareiac_spark.runtime.driver_archive import DriverArchive, driver_archive
 from flareiac_spark.runtime.jars import sha256_of
-from flareiac_spark.storage import Place, replace_whole
+from flareiac_spark_runtime.control import ApplicationSettings, ControlDirectory, ControlError, Status
+from flareiac_spark_runtime.control.spark_properties import write_properties
+from flareiac_spark_runtime.masters import is_kubernetes
+from flareiac_spark_runtime.storage import Place, replace_whole
 
 _SECONDS: Final = 600.0
 """A cluster may have to start a machine and to fetch an image first."""

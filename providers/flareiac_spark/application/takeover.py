@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from flareiac_spark.application.liveness import Liveness, is_here, liveness
-from flareiac_spark.control import ControlDirectory, Lease, Status, moment, this_process
+from flareiac_spark_runtime.control import ControlDirectory, Lease, Status, moment, this_process
 
 
 def end_if_gone(

@@ -16,7 +16,6 @@ from flareiac_spark.change.drift import looked_at
 from flareiac_spark.change.left_definition import left_generation
 from flareiac_spark.change.query_changes import holds_state
 from flareiac_spark.change.source_folders import declared_paths, left_behind
-from flareiac_spark.control.checkpoint_identity import lost_checkpoint as lost_by
 from flareiac_spark.definition.build import query_digest, spec_of
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import recorded_identity
@@ -29,6 +28,7 @@ from flareiac_spark.instance_lines import line
 from flareiac_spark.observation.job import OutputFacts
 from flareiac_spark.sources.source import UNKNOWN
 from flareiac_spark.start_from import CARRY_OVER
+from flareiac_spark_runtime.control.checkpoint_identity import lost_checkpoint as lost_by
 
 _NEW_JOB = "declare a new job for it, with a checkpoint and tables of its own"
 

@@ -38,12 +38,12 @@ from flareiac_spark.definition.stream_positions import read_in_order
 from flareiac_spark.observation.job import JobFacts
 from flareiac_spark.runtime.versions import DEFAULT
 from flareiac_spark.settings import OUTPUT_OPTIONS, SETTINGS, VALUES, harmless
-from flareiac_spark.sources.bad_records import FAIL, NULL, lets_same_rows_out
 from flareiac_spark.sources.changes import Meaning
 from flareiac_spark.sources.file_formats import POSITIONAL, READING
 from flareiac_spark.sources.source import Source, source_class
 from flareiac_spark.sql.relations import columns_read
 from flareiac_spark.stream.stream_definition import Watermark
+from flareiac_spark_runtime.sources.bad_records import FAIL, NULL, lets_same_rows_out
 
 _NOTED: Final = {
     "comment": "comment is not part of what runs",

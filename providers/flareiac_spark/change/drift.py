@@ -11,7 +11,7 @@ from flareiac_spark.definition.job_identity import recorded_identity
 from flareiac_spark.generation.generation_plan import foreign_writers
 from flareiac_spark.generation.job_case import JobCase
 from flareiac_spark.observation.job import ENDED, JobFacts, observed_facts
-from flareiac_spark.utc import utc_text
+from flareiac_spark_runtime.utc import utc_text
 
 IDLE_SHUTDOWN: Final = "idle_shutdown"
 

@@ -22,9 +22,9 @@ from flareiac_spark.change.changes import (
 )
 from flareiac_spark.change.query_changes import REPLACES, has_shape
 from flareiac_spark.change.query_text import query_text, reworded, same_texts
-from flareiac_spark.control import Proof, StoredProof
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.observation.job import JobFacts
+from flareiac_spark_runtime.control import Proof, StoredProof
 
 Needed: TypeAlias = Literal["", "equal", "state", "sources"]
 NO_PROOF: Final = ""

@@ -10,12 +10,6 @@ from dataclasses import replace
 
 from flareiac.sdk.project import Project
 from flareiac_spark.column_types import Column
-from flareiac_spark.control import FilesInput as SpecFiles
-from flareiac_spark.control import Input as SpecInput
-from flareiac_spark.control import JobSpec
-from flareiac_spark.control import Step as SpecStep
-from flareiac_spark.control import StreamInput as SpecStream
-from flareiac_spark.control import Watermark as SpecWatermark
 from flareiac_spark.definition.code import code_place
 from flareiac_spark.definition.job_definition import (
     CodeFolder,
@@ -30,8 +24,14 @@ from flareiac_spark.definition.job_definition import (
 from flareiac_spark.definition.job_identity import recorded_identity
 from flareiac_spark.generation.job_case import JobCase
 from flareiac_spark.places import absolute_place
-from flareiac_spark.sources.resolved import SpecColumn
 from flareiac_spark.stream.stream_definition import Watermark
+from flareiac_spark_runtime.control import FilesInput as SpecFiles
+from flareiac_spark_runtime.control import Input as SpecInput
+from flareiac_spark_runtime.control import JobSpec
+from flareiac_spark_runtime.control import Step as SpecStep
+from flareiac_spark_runtime.control import StreamInput as SpecStream
+from flareiac_spark_runtime.control import Watermark as SpecWatermark
+from flareiac_spark_runtime.sources.resolved import SpecColumn
 
 
 def running_definition(case: JobCase, recorded: JobDefinition) -> JobDefinition:

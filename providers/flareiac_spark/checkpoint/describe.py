@@ -18,13 +18,13 @@ from flareiac_spark.checkpoint.sizes import size_of
 from flareiac_spark.checkpoint_files.generations import Generation, contents
 from flareiac_spark.checkpoint_files.layout import recorded_layout
 from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, preparation_note
-from flareiac_spark.checkpoint_log import Damaged, batches, read_offsets, whole
 from flareiac_spark.definition.checkpoint_definition import CheckpointDefinition
 from flareiac_spark.observation.checkpoint import number_in_use, removable
 from flareiac_spark.places import place_of
 from flareiac_spark.sources.offsets import SourceOnDisk
 from flareiac_spark.sources.source import offsets_of
-from flareiac_spark.storage import Place
+from flareiac_spark_runtime.checkpoint_log import Damaged, batches, read_offsets, whole
+from flareiac_spark_runtime.storage import Place
 
 _LAST: Final = 5
 

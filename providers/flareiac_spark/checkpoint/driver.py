@@ -32,7 +32,6 @@ from flareiac_spark.checkpoint.users import control_places, is_on_the_disk_of, u
 from flareiac_spark.checkpoint_files.generations import Contents, contents, damage
 from flareiac_spark.checkpoint_files.layout import SINGLE, CheckpointLayout, recorded_layout
 from flareiac_spark.checkpoint_files.manager import manager_of, mark
-from flareiac_spark.checkpoint_log import Damaged
 from flareiac_spark.definition.checkpoint_definition import CheckpointDefinition
 from flareiac_spark.observation.checkpoint import (
     COPIED_TO,
@@ -43,7 +42,8 @@ from flareiac_spark.observation.checkpoint import (
     number_in_use,
 )
 from flareiac_spark.places import place_of, recorded_location
-from flareiac_spark.storage import ObjectPath, Place, make_folder, remove_tree
+from flareiac_spark_runtime.checkpoint_log import Damaged
+from flareiac_spark_runtime.storage import ObjectPath, Place, make_folder, remove_tree
 
 
 class CheckpointDriver:

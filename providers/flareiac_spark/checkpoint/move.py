@@ -19,10 +19,10 @@ from flareiac.sdk.project import Project
 from flareiac_spark.checkpoint.tree_copy import Tree, copy_tree, tree_of
 from flareiac_spark.checkpoint_files.layout import CheckpointLayout
 from flareiac_spark.checkpoint_files.manager import mark, mark_of
-from flareiac_spark.checkpoint_log import Damaged
 from flareiac_spark.observation.checkpoint import MoveTarget
 from flareiac_spark.places import place_of
-from flareiac_spark.storage import ObjectPath, Place, make_folder, place_at
+from flareiac_spark_runtime.checkpoint_log import Damaged
+from flareiac_spark_runtime.storage import ObjectPath, Place, make_folder, place_at
 
 
 class Ended(StrEnum):

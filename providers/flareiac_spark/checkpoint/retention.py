@@ -15,13 +15,13 @@ from flareiac_spark.checkpoint_files.folder_state import FolderState
 from flareiac_spark.checkpoint_files.generations import Generation, contents
 from flareiac_spark.checkpoint_files.layout import CheckpointLayout, recorded_layout
 from flareiac_spark.checkpoint_files.reader import note_of, preparation_note
-from flareiac_spark.control.atomic_files import write_json
 from flareiac_spark.definition.checkpoint_definition import CheckpointDefinition
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import JobIdentity
 from flareiac_spark.observation.checkpoint import number_in_use, removable
 from flareiac_spark.places import place_of
-from flareiac_spark.storage import Place, place_at, remove_tree
+from flareiac_spark_runtime.control.atomic_files import write_json
+from flareiac_spark_runtime.storage import Place, place_at, remove_tree
 
 HELD_SECONDS: Final = 7 * 24 * 3600
 """How long the snapshot before a rebuild is held, and with it the generation that it fits."""

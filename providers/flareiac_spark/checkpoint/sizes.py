@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from flareiac_spark.storage import Place, seen_at_once
+from flareiac_spark_runtime.storage import Place, seen_at_once
 
 _PARTS: Final = ("metadata", "offsets", "commits", "sources", "state")
 

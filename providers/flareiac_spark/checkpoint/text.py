@@ -14,7 +14,7 @@ from flareiac_spark.checkpoint.description import (
 )
 from flareiac_spark.checkpoint.sizes import size_text
 from flareiac_spark.sources.findings_text import lag_text
-from flareiac_spark.utc import utc_text
+from flareiac_spark_runtime.utc import utc_text
 
 FORMAT_VERSION = "1.0"
 

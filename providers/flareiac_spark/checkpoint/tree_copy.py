@@ -17,9 +17,9 @@ from typing import Final
 from flareiac.kernel.durable_files import READABLE_DIRECTORY_MODE, make_directory, sync_directory
 from flareiac.kernel.kill_points import reach
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac_spark.checkpoint_log import MANAGED_BY
 from flareiac_spark.sources.notes_beside import NOTES
-from flareiac_spark.storage import ObjectPath, Place, make_folder, replace_whole
+from flareiac_spark_runtime.checkpoint_log import MANAGED_BY
+from flareiac_spark_runtime.storage import ObjectPath, Place, make_folder, replace_whole
 
 _AT_ONCE: Final = 8
 _REPORTED_AFTER: Final = 200

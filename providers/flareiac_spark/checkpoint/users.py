@@ -11,12 +11,12 @@ from flareiac.sdk.references import References
 from flareiac_spark.application import Liveness, is_elsewhere_and_silent, liveness, silence
 from flareiac_spark.application.liveness import is_here
 from flareiac_spark.checkpoint.move import is_inside, is_same_place
-from flareiac_spark.control import ControlDirectory, ControlError, Desired, Status, job_spec_from_json
 from flareiac_spark.engine.application import read_desired, read_status
 from flareiac_spark.engine.engine_definition import EngineDefinition, control_place
-from flareiac_spark.masters import is_local
 from flareiac_spark.observation.checkpoint import CheckpointUser
-from flareiac_spark.storage import ObjectPath, Place, is_object_uri, place_at
+from flareiac_spark_runtime.control import ControlDirectory, ControlError, Desired, Status, job_spec_from_json
+from flareiac_spark_runtime.masters import is_local
+from flareiac_spark_runtime.storage import ObjectPath, Place, is_object_uri, place_at
 
 _ENDED = ("stopped", "completed", "failed")
 

@@ -3,7 +3,7 @@
 from enum import StrEnum
 
 from flareiac_spark.checkpoint_files.reader import is_begun, preparation_note
-from flareiac_spark.storage import Place
+from flareiac_spark_runtime.storage import Place
 
 
 class FolderState(StrEnum):

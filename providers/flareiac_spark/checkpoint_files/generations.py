@@ -10,8 +10,8 @@ from flareiac_spark import codes
 from flareiac_spark.checkpoint_files.folder_state import FolderState, folder_state
 from flareiac_spark.checkpoint_files.layout import GENERATIONS, SINGLE, CheckpointLayout
 from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, is_begun, read_checkpoint
-from flareiac_spark.checkpoint_log import Damaged, TooNew, Unreachable, names_in, unreadable
-from flareiac_spark.storage import Place
+from flareiac_spark_runtime.checkpoint_log import Damaged, TooNew, Unreachable, names_in, unreadable
+from flareiac_spark_runtime.storage import Place
 
 _GENERATION: Final = re.compile(r"g([0-9]{4,9})")
 

@@ -6,7 +6,7 @@ from typing import Final, Literal
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import SPARSE, decode
-from flareiac_spark.storage import Place
+from flareiac_spark_runtime.storage import Place
 
 SINGLE: Final = "single"
 """The layout of an imported folder: it is itself the checkpoint of one query, and stays its first

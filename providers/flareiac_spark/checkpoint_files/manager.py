@@ -10,8 +10,8 @@ from typing import Final
 from flareiac.kernel.data import read_json
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import Foreign, decode
-from flareiac_spark.checkpoint_log import ARRIVING_FROM, MANAGED_BY, MOVED_TO, Damaged, unreadable
-from flareiac_spark.storage import Place, replace_whole
+from flareiac_spark_runtime.checkpoint_log import ARRIVING_FROM, MANAGED_BY, MOVED_TO, Damaged, unreadable
+from flareiac_spark_runtime.storage import Place, replace_whole
 
 _VERSION: Final = 1
 

@@ -9,10 +9,10 @@ from typing import Final
 from flareiac.kernel.data import parse_json
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.checkpoint_files.reader import note_of
-from flareiac_spark.checkpoint_log import Damaged, batches, names_in, read_offsets, unreadable, whole
-from flareiac_spark.control import ControlError
-from flareiac_spark.control.atomic_files import read_json
-from flareiac_spark.storage import Place
+from flareiac_spark_runtime.checkpoint_log import Damaged, batches, names_in, read_offsets, unreadable, whole
+from flareiac_spark_runtime.control import ControlError
+from flareiac_spark_runtime.control.atomic_files import read_json
+from flareiac_spark_runtime.storage import Place
 
 BEGINNING: Final = -1
 """Iceberg's snapshot id for a stream that has found nothing to read yet."""

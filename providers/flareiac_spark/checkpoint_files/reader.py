@@ -10,7 +10,9 @@ from typing import Any, Final
 
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.checkpoint_files.state_files import broken_state
-from flareiac_spark.checkpoint_log import (
+from flareiac_spark.sources.offsets import SourceOnDisk
+from flareiac_spark.sources.on_disk import kinds_of, sources_on_disk
+from flareiac_spark_runtime.checkpoint_log import (
     COMMITS,
     NUMBER,
     OPERATOR,
@@ -26,9 +28,7 @@ from flareiac_spark.checkpoint_log import (
     unreadable,
     whole,
 )
-from flareiac_spark.sources.offsets import SourceOnDisk
-from flareiac_spark.sources.on_disk import kinds_of, sources_on_disk
-from flareiac_spark.storage import Place, seen_at_once
+from flareiac_spark_runtime.storage import Place, seen_at_once
 
 _ATTEMPTS: Final = 5
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from flareiac.kernel.data import parse_json
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac_spark.checkpoint_log import Damaged, batches, names_in, read_offsets, unreadable
-from flareiac_spark.storage import Place
+from flareiac_spark_runtime.checkpoint_log import Damaged, batches, names_in, read_offsets, unreadable
+from flareiac_spark_runtime.storage import Place
 
 _ATTEMPTS = 5
 

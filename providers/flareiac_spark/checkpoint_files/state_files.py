@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from flareiac.kernel.data import parse_json
-from flareiac_spark.storage import Place
+from flareiac_spark_runtime.storage import Place
 
 _SNAPSHOTS: Final = (".snapshot", ".zip")
 _CHANGES: Final = (".delta", ".changelog")

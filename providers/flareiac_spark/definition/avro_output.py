@@ -13,9 +13,9 @@ from flareiac.kernel.records import Foreign, decode
 from flareiac.sdk.references import Resolved
 from flareiac_spark import codes
 from flareiac_spark.definition.job_definition import KafkaOutput
-from flareiac_spark.sources.avro.columns import is_nullable
-from flareiac_spark.sources.avro.registry import RegistryAccess
-from flareiac_spark.sources.avro.types import NotAvro, Record, parse
+from flareiac_spark_runtime.sources.avro.columns import is_nullable
+from flareiac_spark_runtime.sources.avro.registry import RegistryAccess
+from flareiac_spark_runtime.sources.avro.types import NotAvro, Record, parse
 
 AVRO: Final = "avro"
 _OF_VALUES: Final = "-value"

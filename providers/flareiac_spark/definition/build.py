@@ -14,7 +14,15 @@ from flareiac.sdk.references import References
 from flareiac_spark import codes
 from flareiac_spark.checkpoint_files.layout import folder_of, recorded_layout
 from flareiac_spark.column_types import Column, table_columns
-from flareiac_spark.control import (
+from flareiac_spark.definition import job_definition as definition
+from flareiac_spark.definition.checkpoint_definition import CheckpointDefinition
+from flareiac_spark.definition.code import code_place
+from flareiac_spark.definition.input_columns import input_columns
+from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.places import absolute_place, place_of
+from flareiac_spark.sources.file_formats import in_order
+from flareiac_spark.stream import stream_definition as declared
+from flareiac_spark_runtime.control import (
     AvroValue,
     Dedup,
     FilesInput,
@@ -33,15 +41,7 @@ from flareiac_spark.control import (
     Watermark,
     job_spec_to_json,
 )
-from flareiac_spark.definition import job_definition as definition
-from flareiac_spark.definition.checkpoint_definition import CheckpointDefinition
-from flareiac_spark.definition.code import code_place
-from flareiac_spark.definition.input_columns import input_columns
-from flareiac_spark.definition.job_definition import JobDefinition
-from flareiac_spark.places import absolute_place, place_of
-from flareiac_spark.sources.file_formats import in_order
-from flareiac_spark.sources.resolved import ResolvedSource, SpecColumn
-from flareiac_spark.stream import stream_definition as declared
+from flareiac_spark_runtime.sources.resolved import ResolvedSource, SpecColumn
 
 
 def spec_of(

@@ -45,7 +45,6 @@ from flareiac_spark.definition.stream_limits import check_stream_limits
 from flareiac_spark.definition.tombstones import tombstone_outputs
 from flareiac_spark.engine.canonical import checked_conf
 from flareiac_spark.places import folder_of_pattern
-from flareiac_spark.sources.bad_records import FIELDS, output_name
 from flareiac_spark.sources.doubtful_options import doubtful_in_batch
 from flareiac_spark.sources.file_formats import VALUE, recorded_folder
 from flareiac_spark.sources.source import UnknownSource
@@ -53,6 +52,7 @@ from flareiac_spark.sql.relations import columns_read, stars_over
 from flareiac_spark.sql.static_reading import columns_given
 from flareiac_spark.stream.canonical import columns_of, watermark_of
 from flareiac_spark.stream.stream_definition import StreamDefinition
+from flareiac_spark_runtime.sources.bad_records import FIELDS, output_name
 
 
 def canonical(

@@ -19,13 +19,13 @@ from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.paths import Path as AttributePath
 from flareiac.sdk.project import Project
 from flareiac_spark import codes
-from flareiac_spark.control import ControlDirectory
-from flareiac_spark.control.code_archive import archive_at, code_digest, packed, unpacked
 from flareiac_spark.definition.code_functions import check_functions, check_modules
 from flareiac_spark.definition.job_definition import CodeFolder, JobDefinition, Stateful, Step
 from flareiac_spark.engine.engine_definition import control_place
 from flareiac_spark.places import absolute_place, recorded_place
-from flareiac_spark.storage import Place, replace_whole
+from flareiac_spark_runtime.control import ControlDirectory
+from flareiac_spark_runtime.control.code_archive import archive_at, code_digest, packed, unpacked
+from flareiac_spark_runtime.storage import Place, replace_whole
 
 MAX_BYTES: Final = 16 * 1024 * 1024
 MAX_ENTRIES: Final = 20_000

@@ -14,11 +14,11 @@ from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import IMPLIED, OPTIONAL, SPARSE, Form, Mismatch, decode, encode, named
 from flareiac.sdk.definitions import Flag, Number, Plain, Ref, Text, Whole, definition_of
-from flareiac_spark.control import ALL
 from flareiac_spark.engine.engine_definition import EngineDefinition
-from flareiac_spark.sources.avro.registry import RegistryAccess
 from flareiac_spark.sources.source import AnySource
 from flareiac_spark.stream.stream_definition import Watermark
+from flareiac_spark_runtime.control import ALL
+from flareiac_spark_runtime.sources.avro.registry import RegistryAccess
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from flareiac.kernel.data import Attributes
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import SPARSE, decode, encode
 from flareiac.sdk.results import Recorded
-from flareiac_spark.control import Desired, DesiredJob, StoredProof
+from flareiac_spark_runtime.control import Desired, DesiredJob, StoredProof
 
 _PROOFS: Final = 8
 """Enough for the edits that somebody tries in turn; a proof that is forgotten is asked for again."""

@@ -10,9 +10,9 @@ from dataclasses import replace
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac_spark.checkpoint_files.layout import CheckpointLayout, recorded_layout
-from flareiac_spark.control import JobSpec
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.places import place_of
+from flareiac_spark_runtime.control import JobSpec
 
 
 def relocated(recorded: JobDefinition, desired: JobDefinition, references: References) -> JobDefinition:

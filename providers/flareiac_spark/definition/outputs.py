@@ -17,7 +17,7 @@ from flareiac_spark import codes
 from flareiac_spark.column_types import table_columns
 from flareiac_spark.definition.avro_output import AvroOutput
 from flareiac_spark.definition.job_definition import KafkaOutput, Merge, Output, TableOutput
-from flareiac_spark.sources.kafka_client import LARGEST_BATCH, exceeding
+from flareiac_spark_runtime.sources.kafka_client import LARGEST_BATCH, exceeding
 
 _OF_TABLES: Final = ("merge", "branch", "rebuild", "options")
 """Attributes of an output that mean something for a table only."""

@@ -8,11 +8,11 @@ from flareiac.kernel.data import Attributes, digest
 from flareiac.kernel.records import encode
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
-from flareiac_spark.control import Pair, ProofSource, job_spec_to_json
 from flareiac_spark.definition.build import spec_of
 from flareiac_spark.definition.input_identity import paired_inputs
 from flareiac_spark.definition.job_definition import Input, JobDefinition
-from flareiac_spark.sources.resolved import SpecColumn
+from flareiac_spark_runtime.control import Pair, ProofSource, job_spec_to_json
+from flareiac_spark_runtime.sources.resolved import SpecColumn
 
 _BESIDE = ("columns", "column_order", "stream", "watermark")
 """Attributes of an input that are part of the plan itself, or only its name."""

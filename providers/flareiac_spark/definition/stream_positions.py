@@ -2,10 +2,10 @@
 Pure.
 """
 
-from flareiac_spark.control.step_graph import StepGraph
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.sql.raw_parse import words
 from flareiac_spark.sql.relations import relations, streams_in_order
+from flareiac_spark_runtime.control.step_graph import StepGraph
 
 
 def read_in_order(job: JobDefinition, output: str) -> list[str] | None:

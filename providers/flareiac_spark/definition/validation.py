@@ -9,10 +9,10 @@ from flareiac.kernel.data import UNKNOWN, Data
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.sdk.validators import parse_duration
 from flareiac_spark import codes
-from flareiac_spark.control.step_graph import StepGraph
 from flareiac_spark.definition.job_definition import JobDefinition, KafkaOutput, TableOutput, Trigger
 from flareiac_spark.sql.relations import relations
 from flareiac_spark.sql.state import Stateful, StatefulStep, stateful_steps
+from flareiac_spark_runtime.control.step_graph import StepGraph
 
 _RANDOM: Final = re.compile(
     r"\b(rand|randn|random|randstr|uniform|uuid|shuffle|monotonically_increasing_id|spark_partition_id)\s*\(",

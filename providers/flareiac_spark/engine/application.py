@@ -27,7 +27,11 @@ from flareiac_spark.application import (
     stop_application,
 )
 from flareiac_spark.application.serve import launch_of
-from flareiac_spark.control import (
+from flareiac_spark.engine.engine_definition import EXTERNAL, LOCAL, EngineDefinition, control_place
+from flareiac_spark.engine.submit_options import LOCAL_FILES
+from flareiac_spark.places import absolute_place
+from flareiac_spark.runtime.lock_file import read_lock
+from flareiac_spark_runtime.control import (
     ApplicationSettings,
     ControlDirectory,
     ControlError,
@@ -35,12 +39,8 @@ from flareiac_spark.control import (
     Status,
     StoredProof,
 )
-from flareiac_spark.control.desired import PACKAGES, PROXY_USER, PoolSettings
-from flareiac_spark.engine.engine_definition import EXTERNAL, LOCAL, EngineDefinition, control_place
-from flareiac_spark.engine.submit_options import LOCAL_FILES
-from flareiac_spark.places import absolute_place
-from flareiac_spark.runtime.lock_file import read_lock
-from flareiac_spark.storage import hadoop_settings, is_object_uri
+from flareiac_spark_runtime.control.desired import PACKAGES, PROXY_USER, PoolSettings
+from flareiac_spark_runtime.storage import hadoop_settings, is_object_uri
 
 _EXTENSIONS = "spark.sql.extensions"
 _CATALOG = "spark.sql.catalog."

@@ -22,7 +22,7 @@ from flareiac_spark.engine.pools import pools_of
 from flareiac_spark.places import escaped, recorded_place
 from flareiac_spark.runtime.lock_file import read_lock
 from flareiac_spark.settings import meant
-from flareiac_spark.storage import hadoop_settings, is_object_uri, object_uri
+from flareiac_spark_runtime.storage import hadoop_settings, is_object_uri, object_uri
 
 _PACKAGES: Final = "write packages instead: they are locked and fetched by flareiac init"
 _ENDPOINT: Final = f"spark.hadoop.{hadoop_settings.ENDPOINT}"

@@ -16,9 +16,9 @@ from flareiac_spark import codes
 from flareiac_spark.engine import submit_options
 from flareiac_spark.engine.engine_block import EngineBlock, ExecutorBlock
 from flareiac_spark.engine.engine_definition import EXTERNAL, LOCAL, SPARK_SUBMIT, EngineDefinition
-from flareiac_spark.masters import is_local, is_standalone
 from flareiac_spark.places import recorded_location
-from flareiac_spark.storage import is_object_uri
+from flareiac_spark_runtime.masters import is_local, is_standalone
+from flareiac_spark_runtime.storage import is_object_uri
 
 _STANDALONE: Final = re.compile(r"spark://[^\s,:/]+:\d+(,[^\s,:/]+:\d+)*")
 _KUBERNETES: Final = re.compile(r"k8s://(https?://)?[^\s/]+(/\S*)?")

@@ -10,7 +10,7 @@ from flareiac.kernel.records import SPARSE
 from flareiac.sdk.definitions import Number, Text, definition_of
 from flareiac.sdk.project import Project
 from flareiac_spark.places import absolute_place
-from flareiac_spark.storage import is_object_uri
+from flareiac_spark_runtime.storage import is_object_uri
 
 LOCAL: Final = "local"
 SPARK_SUBMIT: Final = "spark_submit"

@@ -3,7 +3,7 @@
 from pathlib import PurePosixPath
 
 from flareiac.kernel.data import Data
-from flareiac_spark.listen_address import listen_address
+from flareiac_spark_runtime.listen_address import listen_address
 
 
 def is_listen_address(value: Data) -> str | None:

@@ -10,9 +10,9 @@ from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.references import References
 from flareiac_spark import codes
 from flareiac_spark.application import Liveness, liveness
-from flareiac_spark.control import Desired
 from flareiac_spark.engine.application import Applications, lacking, read_desired, read_status
 from flareiac_spark.engine.engine_definition import EXTERNAL, EngineDefinition
+from flareiac_spark_runtime.control import Desired
 
 _NAMED: Final = 5
 """How many of several jobs are named."""

@@ -6,7 +6,6 @@ from flareiac.kernel.diagnostics import Diagnostic, Failure
 from flareiac.sdk.references import References
 from flareiac_spark.application import is_alive
 from flareiac_spark.application.serve import launch_of
-from flareiac_spark.control import ApplicationSettings
 from flareiac_spark.engine.application import (
     Applications,
     needs_of,
@@ -15,6 +14,7 @@ from flareiac_spark.engine.application import (
     settings_beside,
 )
 from flareiac_spark.engine.engine_definition import EXTERNAL, EngineDefinition
+from flareiac_spark_runtime.control import ApplicationSettings
 
 
 class StartNeeds:

@@ -8,10 +8,10 @@ from flareiac.sdk.requests import ChangeRequest
 from flareiac_spark import codes
 from flareiac_spark.application import Liveness, liveness
 from flareiac_spark.application.liveness import jvm_of
-from flareiac_spark.control import is_running
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.engine.application import Applications, read_status
 from flareiac_spark.generation.operation_client import cancelled
+from flareiac_spark_runtime.control import is_running
 
 _JVM_ENDS: Final = 60.0
 

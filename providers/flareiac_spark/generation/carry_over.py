@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac_spark import sources
 from flareiac_spark.sources.offsets import CarryOver, Offsets
 from flareiac_spark.sources.source import offsets_of
+from flareiac_spark_runtime import sources
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

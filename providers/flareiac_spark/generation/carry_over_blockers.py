@@ -6,7 +6,6 @@ from dataclasses import replace
 from flareiac.kernel.articles import with_article
 from flareiac.sdk.changes import Blocker, blocker
 from flareiac_spark import codes
-from flareiac_spark.control import ALL
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.generation.carry_over import Refusal, decide
 from flareiac_spark.generation.job_case import JobCase
@@ -14,6 +13,7 @@ from flareiac_spark.generation.query_streams import query_streams
 from flareiac_spark.instance_lines import line
 from flareiac_spark.sources.source import kinds, offsets_of
 from flareiac_spark.start_from import CARRY_OVER, EARLIEST, OLDEST_SNAPSHOT
+from flareiac_spark_runtime.control import ALL
 
 
 def blockers(case: JobCase, start: str, again: str) -> Iterator[Blocker]:

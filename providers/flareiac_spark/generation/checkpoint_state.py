@@ -15,13 +15,13 @@ from flareiac_spark.checkpoint_files.reader import (
     preparation_note,
     read_checkpoint,
 )
-from flareiac_spark.checkpoint_log import Damaged
-from flareiac_spark.control import JobSpec, Output
 from flareiac_spark.definition.job_identity import EmptiedTable
 from flareiac_spark.engine.application import Applications, read_desired
 from flareiac_spark.generation.switch import GenerationSwitch
 from flareiac_spark.generation.targets import folders
-from flareiac_spark.storage import Place, place_at
+from flareiac_spark_runtime.checkpoint_log import Damaged
+from flareiac_spark_runtime.control import JobSpec, Output
+from flareiac_spark_runtime.storage import Place, place_at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

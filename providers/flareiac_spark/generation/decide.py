@@ -10,7 +10,6 @@ from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.changes import Blocker, blocker
 from flareiac_spark import codes
 from flareiac_spark.checkpoint_files.folder_state import FolderState
-from flareiac_spark.control import JobSpec, StreamInput, TableOutput, tables_among
 from flareiac_spark.definition.job_identity import EmptiedTable
 from flareiac_spark.generation import carry_over
 from flareiac_spark.generation.carry_over import Copied, Positions, Refusal
@@ -21,7 +20,8 @@ from flareiac_spark.generation.switch import GenerationSwitch
 from flareiac_spark.generation.targets import streamed_tables
 from flareiac_spark.instance_lines import line
 from flareiac_spark.start_from import CARRY_OVER
-from flareiac_spark.storage import Place
+from flareiac_spark_runtime.control import JobSpec, StreamInput, TableOutput, tables_among
+from flareiac_spark_runtime.storage import Place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

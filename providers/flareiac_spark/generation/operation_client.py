@@ -8,10 +8,10 @@ from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.sdk.requests import ApplyRequest
 from flareiac_spark import codes
 from flareiac_spark.application import run_operation
-from flareiac_spark.control import Finish, Marks, Operation, Result, Truncate
-from flareiac_spark.control.operations import Question
 from flareiac_spark.engine.application import Applications
 from flareiac_spark.engine.engine_definition import EngineDefinition
+from flareiac_spark_runtime.control import Finish, Marks, Operation, Result, Truncate
+from flareiac_spark_runtime.control.operations import Question
 
 A_WHILE: Final = 600.0
 A_BATCH: Final = 24 * 3600.0

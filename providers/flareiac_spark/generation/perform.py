@@ -17,21 +17,6 @@ from flareiac.kernel.records import encode
 from flareiac_spark import codes
 from flareiac_spark.checkpoint_files.generations import damage
 from flareiac_spark.checkpoint_files.reader import note_of
-from flareiac_spark.checkpoint_log import Damaged
-from flareiac_spark.control import (
-    ControlError,
-    Finish,
-    JobSpec,
-    Marks,
-    Output,
-    TableOutput,
-    Truncate,
-    Truncated,
-    job_spec_to_json,
-    tables_among,
-)
-from flareiac_spark.control.atomic_files import write_json
-from flareiac_spark.control.timestamps import start_timestamp
 from flareiac_spark.definition.job_identity import EmptiedTable
 from flareiac_spark.generation.carry_over import Copied, Positions
 from flareiac_spark.generation.checkpoint_state import QueryState
@@ -48,7 +33,22 @@ from flareiac_spark.generation.query_streams import query_streams
 from flareiac_spark.generation.switch import GenerationSwitch
 from flareiac_spark.generation.targets import noted_starts, streamed_tables, target
 from flareiac_spark.start_from import CARRY_OVER, EARLIEST, LATEST, OLDEST_SNAPSHOT
-from flareiac_spark.storage import Place
+from flareiac_spark_runtime.checkpoint_log import Damaged
+from flareiac_spark_runtime.control import (
+    ControlError,
+    Finish,
+    JobSpec,
+    Marks,
+    Output,
+    TableOutput,
+    Truncate,
+    Truncated,
+    job_spec_to_json,
+    tables_among,
+)
+from flareiac_spark_runtime.control.atomic_files import write_json
+from flareiac_spark_runtime.control.timestamps import start_timestamp
+from flareiac_spark_runtime.storage import Place
 
 _WORDS: Final = {
     EARLIEST: "the beginning",

@@ -11,12 +11,12 @@ from flareiac.kernel.data import parse_json
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.checkpoint_files.folder_state import FolderState, folder_state
 from flareiac_spark.checkpoint_files.reader import note_of
-from flareiac_spark.checkpoint_log import Damaged, batches, read_offsets
-from flareiac_spark.control import ControlError
-from flareiac_spark.control.atomic_files import read_json, write_json
 from flareiac_spark.sources.on_disk import kind_of
 from flareiac_spark.sources.source import kinds, offsets_of
-from flareiac_spark.storage import Place, make_folder, move_folder, remove_tree, replace_whole
+from flareiac_spark_runtime.checkpoint_log import Damaged, batches, read_offsets
+from flareiac_spark_runtime.control import ControlError
+from flareiac_spark_runtime.control.atomic_files import read_json, write_json
+from flareiac_spark_runtime.storage import Place, make_folder, move_folder, remove_tree, replace_whole
 
 _POSITIONS_OF_ONE: Final = 8
 """A query that reads one table at several places has a position for each; more than it has do no harm."""

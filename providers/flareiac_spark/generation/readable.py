@@ -16,7 +16,6 @@ from flareiac.sdk.references import References
 from flareiac.sdk.requests import PlanRequest
 from flareiac_spark import codes
 from flareiac_spark.checkpoint_files.query_positions import QueryPositions
-from flareiac_spark.control.timestamps import start_timestamp
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.streamed_tables import StreamedTable, streamed_tables
 from flareiac_spark.generation.job_case import JobCase
@@ -32,7 +31,8 @@ from flareiac_spark.generation.snapshot_positions import (
 )
 from flareiac_spark.instance_lines import line
 from flareiac_spark.start_from import CARRY_OVER, EARLIEST, LATEST, OLDEST_SNAPSHOT
-from flareiac_spark.utc import utc_text
+from flareiac_spark_runtime.control.timestamps import start_timestamp
+from flareiac_spark_runtime.utc import utc_text
 
 _HEALTHY: Final = ("running", "idle")
 

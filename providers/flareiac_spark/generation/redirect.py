@@ -8,11 +8,11 @@ from flareiac.kernel.diagnostics import Failure
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.checkpoint_files.generations import damage
 from flareiac_spark.checkpoint_files.reader import read_checkpoint
-from flareiac_spark.checkpoint_log import Damaged
-from flareiac_spark.control import JobSpec, Output
 from flareiac_spark.generation.operation_client import OperationClient
 from flareiac_spark.generation.perform import finish_batch, marked
 from flareiac_spark.generation.targets import folders, redirected
+from flareiac_spark_runtime.checkpoint_log import Damaged
+from flareiac_spark_runtime.control import JobSpec, Output
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,9 +19,12 @@ from flareiac.sdk.requests import ChangeRequest
 from flareiac.sdk.results import Recorded
 from flareiac_spark import codes
 from flareiac_spark.checkpoint_files.reader import read_checkpoint
-from flareiac_spark.checkpoint_log import Damaged
 from flareiac_spark.column_types import table_columns
-from flareiac_spark.control import (
+from flareiac_spark.definition.build import digest_of, spec_of
+from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.definition.job_identity import recorded_identity
+from flareiac_spark_runtime.checkpoint_log import Damaged
+from flareiac_spark_runtime.control import (
     ControlError,
     DesiredJob,
     FilesInput,
@@ -31,11 +34,8 @@ from flareiac_spark.control import (
     job_spec_from_json,
     job_spec_to_json,
 )
-from flareiac_spark.definition.build import digest_of, spec_of
-from flareiac_spark.definition.job_definition import JobDefinition
-from flareiac_spark.definition.job_identity import recorded_identity
-from flareiac_spark.sources.resolved import SpecColumn
-from flareiac_spark.storage import place_at
+from flareiac_spark_runtime.sources.resolved import SpecColumn
+from flareiac_spark_runtime.storage import place_at
 
 _UNREADABLE: Final = -1
 

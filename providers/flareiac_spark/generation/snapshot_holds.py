@@ -16,11 +16,11 @@ from flareiac.sdk.maintenance import Hold
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import PlanRequest
 from flareiac_spark.checkpoint_files.query_positions import QueryPositions
-from flareiac_spark.control import ALL
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.streamed_tables import streamed_tables
 from flareiac_spark.generation.snapshot_positions import Ambiguous, Now, Since, Snapshots, Start, positions
 from flareiac_spark.observation.job import JobFacts
+from flareiac_spark_runtime.control import ALL
 
 _BEGUN = ("starting", "running")
 

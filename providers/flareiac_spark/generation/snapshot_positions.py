@@ -5,11 +5,11 @@ from typing import TypeAlias
 
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.checkpoint_files.query_positions import BEGINNING, QueryPositions
-from flareiac_spark.control.timestamps import start_timestamp
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.streamed_tables import StreamedTable, streamed_tables
 from flareiac_spark.generation.query_streams import query_streams
 from flareiac_spark.start_from import LATEST
+from flareiac_spark_runtime.control.timestamps import start_timestamp
 
 _ALL_AVAILABLE = ("available_now", "once")
 

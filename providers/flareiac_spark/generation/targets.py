@@ -1,6 +1,6 @@
 """The folders that a job's queries keep, and the places that they write. Pure."""
 
-from flareiac_spark.control import (
+from flareiac_spark_runtime.control import (
     JobSpec,
     Output,
     StreamInput,
@@ -8,8 +8,8 @@ from flareiac_spark.control import (
     Target,
     tables_among,
 )
-from flareiac_spark.sources.resolved import StreamedTable
-from flareiac_spark.storage import Place, place_at
+from flareiac_spark_runtime.sources.resolved import StreamedTable
+from flareiac_spark_runtime.storage import Place, place_at
 
 
 def folders(spec: JobSpec) -> dict[str, tuple[Place, tuple[Output, ...]]]:

@@ -21,7 +21,14 @@ from flareiac_spark.change.proofs import (
     is_proven,
     said_of,
 )
-from flareiac_spark.control import (
+from flareiac_spark.definition.build import spec_of
+from flareiac_spark.definition.code import publish
+from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.definition.proof_pair import pair_of
+from flareiac_spark.engine.application import Applications
+from flareiac_spark.job.payload import JobPayload
+from flareiac_spark.job.streaming_limits import instead_for_streams
+from flareiac_spark_runtime.control import (
     ControlDirectory,
     Finding,
     Operation,
@@ -31,13 +38,6 @@ from flareiac_spark.control import (
     StoredProof,
     job_spec_to_json,
 )
-from flareiac_spark.definition.build import spec_of
-from flareiac_spark.definition.code import publish
-from flareiac_spark.definition.job_definition import JobDefinition
-from flareiac_spark.definition.proof_pair import pair_of
-from flareiac_spark.engine.application import Applications
-from flareiac_spark.job.payload import JobPayload
-from flareiac_spark.job.streaming_limits import instead_for_streams
 
 TIMEOUT: Final = 300.0
 

@@ -11,7 +11,6 @@ from flareiac.kernel.records import encode
 from flareiac.sdk.requests import ChangeRequest
 from flareiac.sdk.results import Applied, NotApplied, Outcome
 from flareiac_spark.application import is_alive
-from flareiac_spark.control import DesiredJob
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import EmptiedTable, recorded_identity
 from flareiac_spark.engine.application import application_complaints, read_status
@@ -22,6 +21,7 @@ from flareiac_spark.job.identity import first_batch, identity_after, reached
 from flareiac_spark.job.running import RunningJobs, changed_job
 from flareiac_spark.job.target import Target
 from flareiac_spark.job.wait import Wanted, computes_its_first_batch, not_stable, settled, wait_until_settled
+from flareiac_spark_runtime.control import DesiredJob
 
 
 def confirm(request: ChangeRequest, target: Target, running: RunningJobs) -> Outcome:

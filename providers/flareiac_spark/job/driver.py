@@ -26,7 +26,6 @@ from flareiac.sdk.requests import ApplyRequest, ChangeRequest, ReadRequest
 from flareiac.sdk.results import Applied, NotApplied, Observation, Outcome, Recorded, StageDone, Unreadable
 from flareiac.sdk.run_status import LogText, RunStatus
 from flareiac_spark.checkpoint_files.generations import damage
-from flareiac_spark.checkpoint_log import Damaged
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import KnownJob, recorded_identity
 from flareiac_spark.engine.application import Applications
@@ -50,6 +49,7 @@ from flareiac_spark.job.target import Target, target_of
 from flareiac_spark.job.written_schemas import SubjectReader
 from flareiac_spark.observation.job import observed_facts
 from flareiac_spark.sources.findings import InputReach
+from flareiac_spark_runtime.checkpoint_log import Damaged
 
 
 class JobDriver:

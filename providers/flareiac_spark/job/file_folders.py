@@ -18,7 +18,7 @@ from flareiac_spark.generation.job_case import JobCase
 from flareiac_spark.job.samples import fields_text
 from flareiac_spark.observation.job import JobFacts
 from flareiac_spark.sources.folder_look import FolderLook, looked_at
-from flareiac_spark.storage import Place
+from flareiac_spark_runtime.storage import Place
 
 
 def folders_looked_at(

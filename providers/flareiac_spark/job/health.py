@@ -13,10 +13,10 @@ from flareiac.kernel.diagnostics import Diagnostic, warning
 from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.results import Present
 from flareiac_spark import codes
-from flareiac_spark.control import JobStatus, QueryStatus
 from flareiac_spark.definition.job_definition import Health, JobDefinition
 from flareiac_spark.observation.job import observed_facts
-from flareiac_spark.utc import utc_ms, utc_text
+from flareiac_spark_runtime.control import JobStatus, QueryStatus
+from flareiac_spark_runtime.utc import utc_ms, utc_text
 
 _DAY_MS: Final = 86_400_000
 _AHEAD_MS: Final = 366 * _DAY_MS

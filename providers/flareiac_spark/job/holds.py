@@ -9,10 +9,10 @@ from types import TracebackType
 from typing import Final, NamedTuple, Self
 
 from flareiac.kernel.diagnostics import Failure
-from flareiac_spark.control import Desired
 from flareiac_spark.definition.job_identity import KnownJob
 from flareiac_spark.engine.application import Applications
 from flareiac_spark.engine.engine_definition import EngineDefinition
+from flareiac_spark_runtime.control import Desired
 
 _TERM: Final = 60.0
 """Seconds for which a job is held unless it is held again: for so long jobs of a command that died wait."""

@@ -6,7 +6,6 @@ from typing import Final
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.records import encode
 from flareiac.sdk.requests import ChangeRequest
-from flareiac_spark.control import JobStatus
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import (
     EmptiedTable,
@@ -15,6 +14,7 @@ from flareiac_spark.definition.job_identity import (
     StartedQuery,
     recorded_identity,
 )
+from flareiac_spark_runtime.control import JobStatus
 
 _FORMER_QUERIES: Final = 20
 

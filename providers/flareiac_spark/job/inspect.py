@@ -14,8 +14,6 @@ from flareiac.sdk.results import Recorded
 from flareiac.sdk.run_status import QueryRun, RunStatus
 from flareiac_spark.application import Liveness, liveness, other_release, silence, was_stopped
 from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, read_checkpoint
-from flareiac_spark.checkpoint_log import Damaged
-from flareiac_spark.control import JobStatus, QueryStatus, Status
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import KnownJob, recorded_identity
 from flareiac_spark.engine.application import Applications, complaints_beside, read_desired, read_status
@@ -27,8 +25,10 @@ from flareiac_spark.sources.findings_text import lag_text
 from flareiac_spark.sources.folder_look import FilesLeft
 from flareiac_spark.sources.on_disk import kind_of
 from flareiac_spark.sources.source import offsets_of
-from flareiac_spark.storage import Place
-from flareiac_spark.utc import utc_ms, utc_text
+from flareiac_spark_runtime.checkpoint_log import Damaged
+from flareiac_spark_runtime.control import JobStatus, QueryStatus, Status
+from flareiac_spark_runtime.storage import Place
+from flareiac_spark_runtime.utc import utc_ms, utc_text
 
 
 def inspect_job(

@@ -12,13 +12,13 @@ from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import Mismatch, decode, encode
 from flareiac.sdk.project import Project
 from flareiac.sdk.requests import ChangeRequest
-from flareiac_spark.control import StoredProof, job_spec_to_json
 from flareiac_spark.definition.build import spec_of
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.proof_pair import pair_of
 from flareiac_spark.job.payload import JobPayload
 from flareiac_spark.runtime.driver_archive import driver_archive
 from flareiac_spark.runtime.versions import installed_pyspark
+from flareiac_spark_runtime.control import StoredProof, job_spec_to_json
 
 _MOST: Final = 1_000
 """Answers of one project."""

@@ -7,7 +7,7 @@ from typing import Final
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.run_status import LogText
 from flareiac_spark.application import control_trouble
-from flareiac_spark.control import ControlDirectory, ControlError
+from flareiac_spark_runtime.control import ControlDirectory, ControlError
 
 APPLICATION: Final = "application"
 """What the log of an engine's driver is kept as, among those of jobs."""

@@ -68,7 +68,6 @@ from flareiac_spark.change.recorded_definition import QUERY, recorded_definition
 from flareiac_spark.change.restart_reasons import restart_reason
 from flareiac_spark.change.running_definition import running_definition
 from flareiac_spark.column_types import table_columns
-from flareiac_spark.control.rhythm import rhythm_of
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import JobIdentity, recorded_identity
 from flareiac_spark.definition.moved_checkpoint import follows_move, relocated
@@ -80,6 +79,7 @@ from flareiac_spark.job.payload import JobPayload
 from flareiac_spark.job.stages import JobUpdate, closing_of, stages_of
 from flareiac_spark.observation.job import JobFacts, OutputFacts, observed_facts, reach_complaints
 from flareiac_spark.start_from import CARRY_OVER
+from flareiac_spark_runtime.control.rhythm import rhythm_of
 
 _STOPS: Final = "stops after its current batch"
 _BESIDE: Final = "stops before the change and starts after it"

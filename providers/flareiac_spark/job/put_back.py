@@ -12,8 +12,6 @@ from flareiac.sdk.requests import ChangeRequest
 from flareiac.sdk.results import NotApplied
 from flareiac_spark.checkpoint_files.generations import damage
 from flareiac_spark.checkpoint_files.reader import read_checkpoint
-from flareiac_spark.checkpoint_log import Damaged
-from flareiac_spark.control import DesiredJob
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import recorded_identity
 from flareiac_spark.engine.engine_definition import EngineDefinition
@@ -25,6 +23,8 @@ from flareiac_spark.generation.targets import folders
 from flareiac_spark.job.confirm import await_settled
 from flareiac_spark.job.running import RunningJobs, changed_job
 from flareiac_spark.job.target import Target
+from flareiac_spark_runtime.checkpoint_log import Damaged
+from flareiac_spark_runtime.control import DesiredJob
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from flareiac_spark.checkpoint_files.layout import folder_of, recorded_layout
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.moved_checkpoint import standing_location
 from flareiac_spark.places import place_of
-from flareiac_spark.storage import Place
+from flareiac_spark_runtime.storage import Place
 
 
 def query_folders(

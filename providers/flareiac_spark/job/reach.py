@@ -12,7 +12,6 @@ from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import ReadRequest
 from flareiac_spark.checkpoint_files.source_positions import SourcePositions, read_source_positions
-from flareiac_spark.checkpoint_log import Damaged
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.generation.query_streams import query_streams
 from flareiac_spark.job.brokers import Answers, Asked, Brokers
@@ -22,7 +21,8 @@ from flareiac_spark.job.topic_limits import asked_of, limits_of
 from flareiac_spark.sources.findings import InputReach, Partition, Unknown
 from flareiac_spark.sources.reachable import BrokerPosition, NotedTopics
 from flareiac_spark.sources.source import Source
-from flareiac_spark.storage import Place
+from flareiac_spark_runtime.checkpoint_log import Damaged
+from flareiac_spark_runtime.storage import Place
 
 Reach: TypeAlias = Mapping[str, Mapping[str, InputReach]]
 """By query and input."""

@@ -28,17 +28,6 @@ from flareiac_spark.change.source_folders import read_paths
 from flareiac_spark.checkpoint_files.generations import damage
 from flareiac_spark.checkpoint_files.query_positions import read_positions
 from flareiac_spark.checkpoint_files.reader import read_checkpoint
-from flareiac_spark.checkpoint_log import Damaged
-from flareiac_spark.control import (
-    ControlDirectory,
-    ControlError,
-    Desired,
-    DesiredJob,
-    JobSpec,
-    JobStatus,
-    Status,
-    job_spec_from_json,
-)
 from flareiac_spark.definition.build import query_digest
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import KnownJob
@@ -59,9 +48,20 @@ from flareiac_spark.job.reach import ReachReader
 from flareiac_spark.job.schemas import SchemaReader
 from flareiac_spark.job.written_schemas import SubjectReader
 from flareiac_spark.observation.job import Hold, JobFacts, OutputFacts, of_disk, reach_complaints
-from flareiac_spark.sources.path_patterns import is_pattern
 from flareiac_spark.sources.source import kinds
-from flareiac_spark.storage import Place
+from flareiac_spark_runtime.checkpoint_log import Damaged
+from flareiac_spark_runtime.control import (
+    ControlDirectory,
+    ControlError,
+    Desired,
+    DesiredJob,
+    JobSpec,
+    JobStatus,
+    Status,
+    job_spec_from_json,
+)
+from flareiac_spark_runtime.sources.path_patterns import is_pattern
+from flareiac_spark_runtime.storage import Place
 
 _LIMIT_SECONDS: Final = 45.0
 """More than brokers and registries are given."""

@@ -8,7 +8,7 @@ from typing import Final, Generic, TypeAlias, TypeVar
 from flareiac.kernel.data import digest
 from flareiac.kernel.records import encode
 from flareiac_spark.job.brokers import of_each
-from flareiac_spark.sources.avro.registry import RegistryAccess
+from flareiac_spark_runtime.sources.avro.registry import RegistryAccess
 
 LIMIT_SECONDS: Final = 20.0
 Question = TypeVar("Question", bound=Hashable)

@@ -25,10 +25,10 @@ def _planner() -> Planner:
 
 
 def _examine(recorded: Recorded) -> object:
-    from flareiac_spark.control.timestamps import start_timestamp
     from flareiac_spark.definition.job_definition import JobDefinition
     from flareiac_spark.definition.job_identity import JobIdentity
     from flareiac_spark.definition.streamed_tables import streamed_tables
+    from flareiac_spark_runtime.control.timestamps import start_timestamp
 
     definition = JobDefinition.of(recorded.attributes)
     for reference, kind in ((definition.checkpoint, "checkpoint"), (definition.engine, "engine")):

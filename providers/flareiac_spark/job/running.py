@@ -13,7 +13,6 @@ from flareiac.kernel.records import encode
 from flareiac.sdk.requests import ApplyRequest, ChangeRequest
 from flareiac.sdk.results import Recorded
 from flareiac_spark.application import Liveness, liveness
-from flareiac_spark.control import Desired, DesiredJob, JobStatus, job_spec_from_json
 from flareiac_spark.definition.build import by_folder
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import JobIdentity, KnownJob, with_proof
@@ -21,6 +20,7 @@ from flareiac_spark.engine.application import Applications, read_desired, read_s
 from flareiac_spark.engine.engine_definition import EngineDefinition
 from flareiac_spark.generation.await_jvm import await_jvm
 from flareiac_spark.job.wait import runs_no_more, still_running, wait_until_stopped
+from flareiac_spark_runtime.control import Desired, DesiredJob, JobStatus, job_spec_from_json
 
 
 class RunningJobs:

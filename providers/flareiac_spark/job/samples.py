@@ -12,7 +12,6 @@ from flareiac_spark import codes
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.job.brokers import Answers, Brokers
 from flareiac_spark.observation.job import JobFacts
-from flareiac_spark.sources.avro.texts import clause, way_to_read
 from flareiac_spark.sources.samples import (
     FieldsWithoutColumn,
     SampleFinding,
@@ -23,6 +22,7 @@ from flareiac_spark.sources.samples import (
 )
 from flareiac_spark.sources.source import TopicRead
 from flareiac_spark.stream.stream_definition import StreamDefinition
+from flareiac_spark_runtime.sources.avro.texts import clause, way_to_read
 
 Samples: TypeAlias = Mapping[str, tuple[SampleFinding, ...]]
 """By input."""

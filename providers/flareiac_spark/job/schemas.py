@@ -13,7 +13,6 @@ from flareiac_spark import codes
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.job.registries import Registries, Wanted, key_of
 from flareiac_spark.observation.job import JobFacts
-from flareiac_spark.sources.avro.differences import Difference, NewField, blocks
 from flareiac_spark.sources.avro.latest import (
     LatestSchema,
     SchemaFinding,
@@ -23,8 +22,9 @@ from flareiac_spark.sources.avro.latest import (
     asked,
     compared,
 )
-from flareiac_spark.sources.avro.texts import clause, way_to_read
 from flareiac_spark.stream.stream_definition import StreamDefinition
+from flareiac_spark_runtime.sources.avro.differences import Difference, NewField, blocks
+from flareiac_spark_runtime.sources.avro.texts import clause, way_to_read
 
 
 class SchemaReader:

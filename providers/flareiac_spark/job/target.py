@@ -6,7 +6,6 @@ from dataclasses import replace
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.requests import ChangeRequest
-from flareiac_spark.control import ControlError, DesiredJob, JobSpec, job_spec_from_json, job_spec_to_json
 from flareiac_spark.definition.build import by_folder, digest_of, spec_of
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import JobIdentity, recorded_identity
@@ -15,6 +14,13 @@ from flareiac_spark.definition.written_schemas import with_registered_ids
 from flareiac_spark.engine.engine_definition import EngineDefinition
 from flareiac_spark.job.payload import JobPayload
 from flareiac_spark.job.running import RunningJobs, changed_job
+from flareiac_spark_runtime.control import (
+    ControlError,
+    DesiredJob,
+    JobSpec,
+    job_spec_from_json,
+    job_spec_to_json,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

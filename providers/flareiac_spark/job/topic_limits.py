@@ -15,9 +15,9 @@ from flareiac_spark.definition.job_definition import JobDefinition, KafkaOutput
 from flareiac_spark.definition.outputs import topic_settings
 from flareiac_spark.generation.job_case import JobCase
 from flareiac_spark.job.brokers import Answers, Asked, Brokers
-from flareiac_spark.sources.kafka_client import LARGEST_BATCH, SENT_AT_ONCE, exceeding
 from flareiac_spark.sources.reachable import BrokerPosition
 from flareiac_spark.sources.source import TopicRead
+from flareiac_spark_runtime.sources.kafka_client import LARGEST_BATCH, SENT_AT_ONCE, exceeding
 
 
 def asked_of(request: ReadRequest) -> Iterator[tuple[str, Asked]]:

@@ -9,9 +9,9 @@ from flareiac.kernel.diagnostics import Diagnostic, error
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark import codes
 from flareiac_spark.application import wait_for
-from flareiac_spark.control import ControlDirectory, JobStatus, Status
 from flareiac_spark.job.read import last_error
 from flareiac_spark.observation.job import ENDED
+from flareiac_spark_runtime.control import ControlDirectory, JobStatus, Status
 
 WHILE_A_RUN_TAKES: Final = 30 * 24 * 3600.0
 """Seconds: a finite run takes as long as it takes."""

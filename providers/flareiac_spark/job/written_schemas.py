@@ -18,7 +18,6 @@ from flareiac_spark.generation.job_case import JobCase
 from flareiac_spark.job.payload import JobPayload
 from flareiac_spark.job.registries import Registries, Wanted, key_of
 from flareiac_spark.observation.job import JobFacts
-from flareiac_spark.sources.avro.registry import NotFound, RegistryProblem, RegistryRejected
 from flareiac_spark.sources.avro.subjects import (
     Accepted,
     NoSubject,
@@ -31,6 +30,7 @@ from flareiac_spark.sources.avro.subjects import (
     judged,
     registered,
 )
+from flareiac_spark_runtime.sources.avro.registry import NotFound, RegistryProblem, RegistryRejected
 
 
 class SubjectReader:

@@ -15,12 +15,12 @@ from flareiac.sdk.maintenance import PerformRequest
 from flareiac.sdk.table_tasks import Performed, performer_of
 from flareiac_spark import codes
 from flareiac_spark.application import Liveness, control_trouble, liveness, wait_for
-from flareiac_spark.control import ControlDirectory, ControlError, Maintain, Operation, Result, Status
-from flareiac_spark.control.operations import MAINTENANCE, UNANSWERED
-from flareiac_spark.control.status import ASKED_TO_STOP
 from flareiac_spark.engine.application import Applications, read_status
 from flareiac_spark.engine.engine_definition import EngineDefinition
 from flareiac_spark.maintenance import errors
+from flareiac_spark_runtime.control import ControlDirectory, ControlError, Maintain, Operation, Result, Status
+from flareiac_spark_runtime.control.operations import MAINTENANCE, UNANSWERED
+from flareiac_spark_runtime.control.status import ASKED_TO_STOP
 
 _PATIENCE: Final = 24 * 3600.0
 _KEPT: Final = 7 * 24 * 3600.0

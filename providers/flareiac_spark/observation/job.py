@@ -9,7 +9,6 @@ from flareiac.sdk.references import References
 from flareiac.sdk.results import Missing, Observation, Present, Recorded
 from flareiac_spark.checkpoint_files.query_positions import QueryPositions
 from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk
-from flareiac_spark.control import JobSpec, StoredProof
 from flareiac_spark.engine.other_jobs import RestartedJobs
 from flareiac_spark.sources.avro.latest import SchemaFinding
 from flareiac_spark.sources.avro.subjects import SubjectVerdict
@@ -18,7 +17,8 @@ from flareiac_spark.sources.findings_text import complaint
 from flareiac_spark.sources.folder_look import FolderLook
 from flareiac_spark.sources.joined_findings import by_input
 from flareiac_spark.sources.samples import SampleFinding
-from flareiac_spark.utc import utc_text
+from flareiac_spark_runtime.control import JobSpec, StoredProof
+from flareiac_spark_runtime.utc import utc_text
 
 ENDED: Final = ("stopped", "completed", "failed")
 """Phases in which nothing of a job runs."""

@@ -112,7 +112,7 @@ def _train(java: Java, jars: Sequence[Path], made: Path, work: Path, environment
     command = [
         sys.executable,
         "-m",
-        "flareiac_spark.runtime.train_archive",
+        "flareiac_spark_runtime.train_archive",
         str(made),
         str(work),
         *map(str, jars),

@@ -1,8 +1,8 @@
 """The driver as files that travel: an archive of modules for ``--py-files``, and the file that starts it.
 
-The archive has what a driver imports, the packages of the table tasks that are installed here, and the
-metadata by which these are found as if they were installed there. Equal contents make equal bytes. Reads the
-installed packages; never imports one.
+The archive holds the package beside Spark, those modules of the core that it imports, the packages of the
+table tasks that are installed here, and the metadata by which these are listed as if they were installed
+there. Equal contents make equal bytes. Reads the installed packages; never imports one.
 """
 
 import importlib.metadata
@@ -15,12 +15,38 @@ from typing import Final
 import flareiac
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.table_tasks import GROUP
-from flareiac_spark.control.code_archive import code_digest, packed
+from flareiac_spark_runtime.control.code_archive import code_digest, packed
 
-_OWN: Final = ("flareiac/__init__.py", "flareiac/kernel", "flareiac/sdk", "flareiac_spark")
+_RUNTIME: Final = "flareiac_spark_runtime"
+SHARED: Final = (
+    "flareiac",
+    "flareiac.kernel",
+    "flareiac.kernel.codes",
+    "flareiac.kernel.column_types",
+    "flareiac.kernel.data",
+    "flareiac.kernel.diagnostics",
+    "flareiac.kernel.durable_files",
+    "flareiac.kernel.host",
+    "flareiac.kernel.kill_points",
+    "flareiac.kernel.lazy_dataclass",
+    "flareiac.kernel.numbers",
+    "flareiac.kernel.paths",
+    "flareiac.kernel.records",
+    "flareiac.kernel.secret_masks",
+    "flareiac.kernel.signals",
+    "flareiac.kernel.sources",
+    "flareiac.kernel.type_names",
+    "flareiac.kernel.user_cache",
+    "flareiac.sdk",
+    "flareiac.sdk.name_patterns",
+    "flareiac.sdk.plug_ins",
+    "flareiac.sdk.secrets",
+    "flareiac.sdk.table_tasks",
+)
+"""The modules of the core that the driver and the performers of table tasks import, directly or not."""
 _KINDS: Final = ("*.py", "*.java")
 """Files that travel: modules, and the source that Spark's JVM compiles."""
-_ENTRY: Final = "flareiac_spark/driver/submitted.py"
+_ENTRY: Final = "flareiac_spark_runtime/submitted.py"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,23 +73,27 @@ class DriverArchive:
 
 def driver_archive() -> DriverArchive:
     """That of the packages that are installed here."""
-    found: dict[str, bytes] = {}
-    for name in _OWN:
-        root = _folder_of(name.partition("/")[0])
-        found |= _below(root.parent, root.parent / name) if root is not None else {}
+    core = Path(flareiac.__file__).parent.parent
+    found = {path.relative_to(core).as_posix(): path.read_bytes() for path in map(_file_of_core, SHARED)}
+    runtime = _folder_of(_RUNTIME)
+    found |= _below(runtime.parent, runtime) if runtime is not None else {}
     for distribution, entries in _performers().items():
         for package in sorted({value.partition(":")[0].partition(".")[0] for value in entries.values()}):
             root = _folder_of(package)
-            if root is not None and package not in ("flareiac", "flareiac_spark"):
+            if root is not None and package not in ("flareiac", _RUNTIME):
                 found |= _below(root.parent, root)
         found |= _metadata(distribution, entries)
     return DriverArchive(modules=dict(sorted(found.items())))
 
 
+def _file_of_core(module: str) -> Path:
+    """The file of a module of ``flareiac``."""
+    place = Path(flareiac.__file__).parent.joinpath(*module.split(".")[1:])
+    return place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
+
+
 def _folder_of(package: str) -> Path | None:
     """The folder of a package, or the file of a module; None for one that is no file."""
-    if package == "flareiac":
-        return Path(flareiac.__file__).parent
     spec = importlib.util.find_spec(package)
     if spec is None:
         return None

@@ -17,7 +17,7 @@ from flareiac_spark.column_types import Column
 from flareiac_spark.places import recorded_place
 from flareiac_spark.settings import READER_OPTIONS
 from flareiac_spark.sources.changes import Meaning
-from flareiac_spark.sources.resolved import SpecColumn
+from flareiac_spark_runtime.sources.resolved import SpecColumn
 
 FORMATS: Final = ("json", "csv", "parquet", "orc", "avro", "text")
 POSITIONAL: Final = ("csv",)

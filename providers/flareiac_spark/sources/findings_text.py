@@ -19,7 +19,7 @@ from flareiac_spark.sources.findings import (
     TopicsAdded,
     Unknown,
 )
-from flareiac_spark.utc import utc_text
+from flareiac_spark_runtime.utc import utc_text
 
 _SHOWN: Final = 3
 _UNITS: Final = ((24 * 3_600_000, "d"), (3_600_000, "h"), (60_000, "min"), (1000, "s"))

@@ -13,10 +13,10 @@ from typing import Final
 
 from flareiac.kernel.codes import Code
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac_spark.sources.option_names import is_on, option
-from flareiac_spark.sources.path_patterns import is_pattern
-from flareiac_spark.sources.resolved import SpecColumn
 from flareiac_spark.sources.samples import FieldsWithoutColumn, SampleRead, judged
+from flareiac_spark_runtime.sources.option_names import is_on, option
+from flareiac_spark_runtime.sources.path_patterns import is_pattern
+from flareiac_spark_runtime.sources.resolved import SpecColumn
 
 SINK_LOG: Final = "_spark_metadata"
 """The folder of the log of Spark's own sink."""

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from flareiac.kernel.data import parse_json
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac_spark.sources.avro.types import NULL, Array, AvroType, Field, Primitive, Record
+from flareiac_spark_runtime.sources.avro.types import NULL, Array, AvroType, Field, Primitive, Record
 
 _LONG: Final = 2**63
 _TEXT: Final = Primitive(name="string")

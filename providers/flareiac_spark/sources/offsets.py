@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sources.findings import Partition
 from flareiac_spark.sources.reachable import NotedTopics
-from flareiac_spark.storage import Place
+from flareiac_spark_runtime.storage import Place
 
 Write: TypeAlias = Callable[[Place, str], None]
 """Writes a file with its folders."""

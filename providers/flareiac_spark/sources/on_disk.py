@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from flareiac.kernel.data import parse_json
-from flareiac_spark.checkpoint_log import Damaged, names_in
 from flareiac_spark.sources.offsets import SourceOnDisk
 from flareiac_spark.sources.source import UNKNOWN, kinds, offsets_of
-from flareiac_spark.storage import Place
+from flareiac_spark_runtime.checkpoint_log import Damaged, names_in
+from flareiac_spark_runtime.storage import Place
 
 
 def sources_on_disk(folder: Place, positions: Sequence[str | None]) -> tuple[SourceOnDisk, ...]:

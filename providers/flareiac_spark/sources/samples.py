@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import Final, Literal, TypeAlias
 
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac_spark.sources.avro.differences import NewField, differences
 from flareiac_spark.sources.avro.layout import is_value_of
-from flareiac_spark.sources.avro.types import NotAvro, parse
 from flareiac_spark.sources.json_shape import shape_of
-from flareiac_spark.sources.resolved import SpecColumn
+from flareiac_spark_runtime.sources.avro.differences import NewField, differences
+from flareiac_spark_runtime.sources.avro.types import NotAvro, parse
+from flareiac_spark_runtime.sources.resolved import SpecColumn
 
 LARGEST: Final = 256 * 1024
 """Bytes of a value that is looked at."""

@@ -26,9 +26,10 @@ from flareiac_spark.sources.avro.latest import SchemaRead
 from flareiac_spark.sources.changes import Meaning
 from flareiac_spark.sources.folder_look import FilesLeft, FilesRead, FolderLook, FolderNote
 from flareiac_spark.sources.offsets import Offsets
-from flareiac_spark.sources.resolved import ResolvedSource, SpecColumn
 from flareiac_spark.sources.samples import SampleRead
-from flareiac_spark.storage import Place
+from flareiac_spark_runtime import sources as runtime_sources
+from flareiac_spark_runtime.sources.resolved import ResolvedSource, SpecColumn
+from flareiac_spark_runtime.storage import Place
 
 UNKNOWN: Final = "unknown"
 """The kind of a source that is not declared, or whose offset no kind knows."""
@@ -316,7 +317,7 @@ def source_class(kind: str) -> type[Source] | None:
     """The record of a kind; None for a kind that is not known."""
     if kind == UNKNOWN:
         return UnknownSource
-    if kind not in sources.KINDS:
+    if kind not in runtime_sources.KINDS:
         return None
     found: type[Source] = import_module(f"{sources.__name__}.{kind}.definition").KIND
     return found
@@ -324,7 +325,7 @@ def source_class(kind: str) -> type[Source] | None:
 
 def kinds() -> Iterator[tuple[str, type[Source]]]:
     """The kinds that users may declare, with their names."""
-    for name in sources.KINDS:
+    for name in runtime_sources.KINDS:
         found = source_class(name)
         assert found is not None, name
         yield name, found

@@ -8,7 +8,9 @@ from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.sdk.references import References
 from flareiac_spark import codes
 from flareiac_spark.column_types import Column, table_columns
-from flareiac_spark.sources.bad_records import (
+from flareiac_spark.sources.source import Source, UnknownSource
+from flareiac_spark.stream.stream_definition import BadRecords
+from flareiac_spark_runtime.sources.bad_records import (
     ACTIONS,
     ALWAYS_KNOWN,
     DECIDED_BY_BAD_RECORDS,
@@ -16,8 +18,6 @@ from flareiac_spark.sources.bad_records import (
     FIELDS,
     QUARANTINE,
 )
-from flareiac_spark.sources.source import Source, UnknownSource
-from flareiac_spark.stream.stream_definition import BadRecords
 
 _AT: Final = ("bad_records",)
 

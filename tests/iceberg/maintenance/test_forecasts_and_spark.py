@@ -25,7 +25,7 @@ from flareiac_iceberg.maintenance.kinds.compaction.perform import _condition as 
 from flareiac_iceberg.maintenance.kinds.compaction.settings import OPTIONS as COMPACTION
 from flareiac_iceberg.maintenance.kinds.delete_rewrite.settings import OPTIONS as DELETE_REWRITE
 from flareiac_iceberg.maintenance.plan import TableMaintainer
-from flareiac_spark.driver.refusal import Refusal
+from flareiac_spark_runtime.driver.refusal import Refusal
 from tests.iceberg.lake import CALLS, CATALOG, Lake
 from tests.iceberg.maintenance.filters import KINDS, conditions, table_of
 from tests.iceberg.maintenance.maintenance import DAY, ORDERS, measured, tasks
@@ -65,8 +65,8 @@ Do = Callable[[MaintenanceTask], Judgement]
 @pytest.fixture
 def do(shared: Lake, spark: Any) -> Iterator[Do]:
     """Carries out a maintenance task of the table n.t as the application would, and judges the result."""
-    from flareiac_spark.control import Maintain
-    from flareiac_spark.driver.maintenance import TableLocks, maintain
+    from flareiac_spark_runtime.control import Maintain
+    from flareiac_spark_runtime.driver.maintenance import TableLocks, maintain
 
     def carried_out(task: MaintenanceTask) -> Judgement:
         assert task.due, task.summary

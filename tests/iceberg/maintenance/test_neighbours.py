@@ -244,8 +244,8 @@ def ids(spark: Any, seeds: Iterable[int]) -> dict[int, list[int]]:
 
 def perform(spark: Any, catalog: SqlCatalog, name: str, task: MaintenanceTask) -> None:
     """Carries a task out as the application would; nothing may be wrong with the result."""
-    from flareiac_spark.control import Maintain
-    from flareiac_spark.driver.maintenance import TableLocks, maintain
+    from flareiac_spark_runtime.control import Maintain
+    from flareiac_spark_runtime.driver.maintenance import TableLocks, maintain
 
     assert task.work is not None
     asked = Maintain(

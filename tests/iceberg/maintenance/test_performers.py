@@ -7,7 +7,7 @@ import pytest
 
 from flareiac.kernel.records import Mismatch, decode, encode
 from flareiac.sdk.table_tasks import GROUP, Work, performer_of
-from flareiac_spark.control import Maintain, Operation
+from flareiac_spark_runtime.control import Maintain, Operation
 from tests.support.performers import task_of, work_of
 
 RECORDED: list[dict[str, Any]] = [

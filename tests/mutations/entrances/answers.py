@@ -23,10 +23,10 @@ from flareiac_iceberg.catalogs.glue import reader as glue
 from flareiac_iceberg.catalogs.kinds import spec_of
 from flareiac_iceberg.catalogs.metadata_files import load_entry
 from flareiac_iceberg.catalogs.rest import reader as rest
-from flareiac_spark.sources.avro import registry as tls
 from flareiac_spark.sources.avro.latest import asked
-from flareiac_spark.sources.avro.registry import NotFound, Registry, RegistryAccess, RegistryProblem
 from flareiac_spark.sources.avro.subjects import SubjectQuestion, judged
+from flareiac_spark_runtime.sources.avro import registry as tls
+from flareiac_spark_runtime.sources.avro.registry import NotFound, Registry, RegistryAccess, RegistryProblem
 from tests.iceberg.lake import Lake
 from tests.mutations.documents import damage_document
 from tests.mutations.entrances.entrance import Bug, Entrance, Gate, check

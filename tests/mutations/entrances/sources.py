@@ -7,16 +7,16 @@ import shutil
 from pathlib import Path
 from typing import Any, Final
 
-from flareiac_spark.sources.avro.columns import NoColumn, columns_of, same_but_for_case
 from flareiac_spark.sources.avro.compatibility import tolerated
-from flareiac_spark.sources.avro.differences import differences
 from flareiac_spark.sources.avro.layout import is_value_of
-from flareiac_spark.sources.avro.reading import is_in_shape, reading
-from flareiac_spark.sources.avro.spelling import spelled
-from flareiac_spark.sources.avro.types import NotAvro, Record, parse
 from flareiac_spark.sources.folder_look import FilesRead, looked_at
-from flareiac_spark.sources.resolved import SpecColumn
 from flareiac_spark.sources.samples import SampleRead, judged
+from flareiac_spark_runtime.sources.avro.columns import NoColumn, columns_of, same_but_for_case
+from flareiac_spark_runtime.sources.avro.differences import differences
+from flareiac_spark_runtime.sources.avro.reading import is_in_shape, reading
+from flareiac_spark_runtime.sources.avro.spelling import spelled
+from flareiac_spark_runtime.sources.avro.types import NotAvro, Record, parse
+from flareiac_spark_runtime.sources.resolved import SpecColumn
 from tests.mutations.documents import damage_document
 from tests.mutations.entrances.entrance import Entrance, Gate
 from tests.mutations.mutate import ANY_TEXT, damaged

@@ -14,8 +14,8 @@ from flareiac.kernel.diagnostics import Failure
 from flareiac_spark.application import Launch, ensure_running, is_alive, liveness, stop_application, wait_for
 from flareiac_spark.application.launch import _spawn
 from flareiac_spark.application.liveness import Liveness
-from flareiac_spark.control import ControlDirectory, ProcessIdentity, Status, is_running, moment
-from flareiac_spark.control.lease import LeaseState
+from flareiac_spark_runtime.control import ControlDirectory, ProcessIdentity, Status, is_running, moment
+from flareiac_spark_runtime.control.lease import LeaseState
 
 Lake = Any
 """The fixtures' own type; conftest files cannot be imported under this import mode."""
@@ -147,7 +147,7 @@ def test_a_second_driver_is_refused_and_the_end_leaves_nothing_behind(own_lake: 
     again = lake.start()
     assert again.application.id == status.application.id
     second = subprocess.run(
-        [sys.executable, "-m", "flareiac_spark.driver", str(lake.control.scratch)],
+        [sys.executable, "-m", "flareiac_spark_runtime.driver", str(lake.control.scratch)],
         capture_output=True,
         text=True,
     )

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from flareiac_spark.driver.metrics import METRICS
+from flareiac_spark_runtime.driver.metrics import METRICS
 from tests.support.ports import free_port
 
 pytestmark = pytest.mark.jvm

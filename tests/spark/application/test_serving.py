@@ -15,9 +15,9 @@ from flareiac.kernel.diagnostics import Failure, error
 from flareiac_spark import codes
 from flareiac_spark.application.external import await_external
 from flareiac_spark.application.serve import launch_of, serve
-from flareiac_spark.control import ApplicationSettings, ControlDirectory
-from flareiac_spark.driver.application import main
 from flareiac_spark.runtime import launch as runtime
+from flareiac_spark_runtime.control import ApplicationSettings, ControlDirectory
+from flareiac_spark_runtime.driver.application import main
 
 SETTINGS = ApplicationSettings(
     conf={"spark.flareiac.packages": "g:a:1,g:b:2"}, master="local[3]", memory="2g", root="/elsewhere"
@@ -52,7 +52,7 @@ def test_a_mistyped_folder_is_told_and_not_made(tmp_path: Path) -> None:
 
 
 def test_the_process_itself_makes_no_folder_either(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "flareiac_spark.driver", str(tmp_path / "status")]
+    command = [sys.executable, "-m", "flareiac_spark_runtime.driver", str(tmp_path / "status")]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ended.returncode == 1
     assert "is not a control directory" in ended.stderr

@@ -11,10 +11,11 @@ import pytest
 from flareiac_spark.application import Launch
 from flareiac_spark.application.launch import driver_words, launch_conf
 from flareiac_spark.application.submission import SubmittedFiles, submission
-from flareiac_spark.driver.gateway import submit_words, write_properties
-from flareiac_spark.driver.spark_session import spark_conf
 from flareiac_spark.engine.application import Needs, settings
 from flareiac_spark.engine.engine_definition import EngineDefinition
+from flareiac_spark_runtime.control.spark_properties import write_properties
+from flareiac_spark_runtime.driver.gateway import submit_words
+from flareiac_spark_runtime.driver.spark_session import spark_conf
 from tests.spark.declared import loaded
 from tests.support.txtar import Archive, format_txtar, parse_txtar
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from flareiac_spark.application import Liveness, end_if_gone, is_elsewhere_and_silent, liveness
-from flareiac_spark.control import ControlDirectory, Lease, Status, moment
-from flareiac_spark.control.status import ApplicationStatus
+from flareiac_spark_runtime.control import ControlDirectory, Lease, Status, moment
+from flareiac_spark_runtime.control.status import ApplicationStatus
 
 TERM = 0.3
 
@@ -44,7 +44,7 @@ def control(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ControlDirectory
 
 def put_lease(control: ControlDirectory, found: Lease) -> None:
     from flareiac.kernel.records import encode
-    from flareiac_spark.control.atomic_files import write_json
+    from flareiac_spark_runtime.control.atomic_files import write_json
 
     write_json(control.scratch / "lease.json", encode(found))
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from flareiac_spark.control import Proof
+from flareiac_spark_runtime.control import Proof
 from tests.verdicts.forms import FORMS, form_pair, form_pairs
 from tests.verdicts.pair import Judged, Judgement, Stop, read, written
 from tests.verdicts.product import Verdict, back

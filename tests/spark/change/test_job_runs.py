@@ -20,12 +20,12 @@ from flareiac_spark.change.kept_reading import with_kept_reading
 from flareiac_spark.change.proofs import pair_digest
 from flareiac_spark.change.query_text import same_texts
 from flareiac_spark.change.running_definition import running_definition
-from flareiac_spark.control import JobSpec, StoredProof, job_spec_to_json
 from flareiac_spark.definition.build import query_digest, spec_of
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.generation.job_case import JobCase
 from flareiac_spark.job.payload import JobPayload
 from flareiac_spark.observation.job import JobFacts
+from flareiac_spark_runtime.control import JobSpec, StoredProof, job_spec_to_json
 from tests.spark.change.test_job_recorded import AGGREGATES, ASIDE, EDITS, JOB, RESTART, SAME, planned
 from tests.spark.declared import LAKE, STATELESS, Loaded, loaded, running
 

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from flareiac.sdk.changes import Action
 from flareiac_spark.change.kept_reading import with_kept_reading
 from flareiac_spark.column_types import whole_columns
-from flareiac_spark.control.spec import job_spec_to_json
 from flareiac_spark.definition.build import spec_of
 from flareiac_spark.definition.job_definition import JobDefinition
-from flareiac_spark.driver.column_types import quote, spark_type
+from flareiac_spark_runtime.control.spec import job_spec_to_json
+from flareiac_spark_runtime.driver.column_types import quote, spark_type
 from tests.spark.declared import LAKE, STATEFUL, Loaded, loaded, proposal, running
 
 TYPE = "struct<a: int, `b c`: list<string>>"

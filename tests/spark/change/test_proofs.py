@@ -11,13 +11,13 @@ from flareiac.sdk.changes import Effect, Proposal
 from flareiac.sdk.requests import ApplyRequest
 from flareiac.sdk.results import Recorded
 from flareiac_spark.change.proofs import acceptance_of_unproven, is_proven
-from flareiac_spark.control import Proof, StoredProof
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.engine.application import Applications
 from flareiac_spark.job import preflight
 from flareiac_spark.job.analyse import Analysis
 from flareiac_spark.job.payload import JobPayload
 from flareiac_spark.job.running import RunningJobs
+from flareiac_spark_runtime.control import Proof, StoredProof
 from tests.spark.declared import LAKE, STATEFUL, STATELESS, Loaded, loaded, proposal, running
 
 STATE: Final = ("stateStoreSave",)

@@ -10,9 +10,9 @@ from flareiac_spark import codes
 from flareiac_spark.change.changes import NewGeneration
 from flareiac_spark.change.diff import changes
 from flareiac_spark.change.proofs import pair_digest
-from flareiac_spark.control import StoredProof
 from flareiac_spark.definition.stream_positions import read_in_order
 from flareiac_spark.observation.job import JobFacts
+from flareiac_spark_runtime.control import StoredProof
 from tests.spark.declared import LAKE, STATEFUL, STATELESS, Loaded, loaded, proposal, running
 
 SQL = "SELECT id, region FROM orders WHERE id > 0"

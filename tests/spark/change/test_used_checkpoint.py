@@ -9,11 +9,11 @@ import pytest
 
 from flareiac.sdk.requests import PlanRequest, ReadRequest
 from flareiac.sdk.results import Missing, Present, Recorded
-from flareiac_spark.control import DesiredJob
 from flareiac_spark.engine.application import Applications
 from flareiac_spark.job.driver import JobDriver
 from flareiac_spark.job.plan import JobPlanner
 from flareiac_spark.places import place_of
+from flareiac_spark_runtime.control import DesiredJob
 from tests.spark.checkpoint_sample import sample
 from tests.spark.declared import BATCH, LAKE, STATEFUL, STATELESS, Loaded, loaded
 

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from flareiac.sdk.project import Project
 from flareiac.sdk.requests import ReadRequest
 from flareiac.sdk.results import Present, Recorded, Unreadable
-from flareiac_spark import checkpoint_log
 from flareiac_spark.checkpoint.driver import CheckpointDriver
 from flareiac_spark.checkpoint_files import reader
 from flareiac_spark.checkpoint_files.generations import damage
 from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, read_checkpoint
-from flareiac_spark.checkpoint_log import Damaged, TooNew, Unreachable
+from flareiac_spark_runtime import checkpoint_log
+from flareiac_spark_runtime.checkpoint_log import Damaged, TooNew, Unreachable
 from tests.spark.checkpoint_sample import QUERY, sample
 
 ATTRIBUTES = {

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from flareiac_spark.checkpoint_files.manager import mark_of
-from flareiac_spark.checkpoint_log import MANAGED_BY
 from flareiac_spark.sources.notes_beside import NOTES
-from flareiac_spark.storage import Place, place_at, replace_whole
+from flareiac_spark_runtime.checkpoint_log import MANAGED_BY
+from flareiac_spark_runtime.storage import Place, place_at, replace_whole
 from tests.spark.checkpoint_sample import sample
 from tests.support.command_line import Ended, flareiac
 from tests.support.object_storage import buckets

@@ -10,9 +10,9 @@ from flareiac.sdk.requests import ReadRequest
 from flareiac.sdk.results import Missing, Present, Unreadable
 from flareiac_spark.checkpoint.driver import CheckpointDriver
 from flareiac_spark.checkpoint_files.reader import CheckpointOnDisk, read_checkpoint
-from flareiac_spark.checkpoint_log import Damaged
 from flareiac_spark.observation.checkpoint import observed_facts
 from flareiac_spark.sources.offsets import SourceOnDisk
+from flareiac_spark_runtime.checkpoint_log import Damaged
 from tests.spark.checkpoint_sample import PINNED, QUERY, sample
 
 STATEFUL = "stateStoreSave"

@@ -7,7 +7,7 @@ from pathlib import Path
 import boto3
 import pytest
 
-from flareiac_spark.storage import place_at, replace_whole
+from flareiac_spark_runtime.storage import place_at, replace_whole
 from tests.spark.checkpoint_sample import sample
 from tests.support.command_line import Ended, flareiac
 from tests.support.object_storage import buckets

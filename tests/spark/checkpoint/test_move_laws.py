@@ -24,11 +24,11 @@ from flareiac_spark.checkpoint import move, tree_copy
 from flareiac_spark.checkpoint.driver import CheckpointDriver
 from flareiac_spark.checkpoint.plan import CheckpointPlanner
 from flareiac_spark.checkpoint_files.manager import mark, mark_of
-from flareiac_spark.checkpoint_log import MANAGED_BY
-from flareiac_spark.control import ControlDirectory, DesiredJob
 from flareiac_spark.definition.checkpoint_definition import CheckpointDefinition
 from flareiac_spark.sources.notes_beside import NOTES
-from flareiac_spark.storage import Place, place_at, remove_tree, replace_whole
+from flareiac_spark_runtime.checkpoint_log import MANAGED_BY
+from flareiac_spark_runtime.control import ControlDirectory, DesiredJob
+from flareiac_spark_runtime.storage import Place, place_at, remove_tree, replace_whole
 from tests.spark.declared import ENGINE
 from tests.support.object_storage import buckets
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from flareiac_spark.checkpoint_files.reader import read_checkpoint
-from flareiac_spark.checkpoint_log import Damaged
+from flareiac_spark_runtime.checkpoint_log import Damaged
 from tests.spark.checkpoint_sample import sample
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from flareiac_spark.checkpoint_files.reader import read_checkpoint
-from flareiac_spark.storage import Listed, ObjectPath, Version
+from flareiac_spark_runtime.storage import Listed, ObjectPath, Version
 from tests.spark.checkpoint_sample import sample
 from tests.support.memory_objects import MemoryObjects
 

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from flareiac.kernel.host import Host, booted_at
 from flareiac.sdk.s3_bucket import Bucket
 from flareiac_spark.application import control_trouble
-from flareiac_spark.control import (
+from flareiac_spark.s3_store import S3Store
+from flareiac_spark_runtime.control import (
     ControlDirectory,
     ControlError,
     Desired,
@@ -41,14 +42,12 @@ from flareiac_spark.control import (
     job_spec_to_json,
     this_process,
 )
-from flareiac_spark.control.lease import LeaseState
-from flareiac_spark.control.processes import start_of
-from flareiac_spark.control.status import ApplicationStatus
-from flareiac_spark.sources import KINDS
-from flareiac_spark.sources.files.resolved import ResolvedFiles
-from flareiac_spark.sources.resolved import SpecColumn
-from flareiac_spark.storage import ObjectPath, remove_tree, replace_whole
-from flareiac_spark.storage.s3_store import S3Store
+from flareiac_spark_runtime.control.lease import LeaseState
+from flareiac_spark_runtime.control.processes import start_of
+from flareiac_spark_runtime.control.status import ApplicationStatus
+from flareiac_spark_runtime.sources.files.resolved import ResolvedFiles
+from flareiac_spark_runtime.sources.resolved import SpecColumn
+from flareiac_spark_runtime.storage import ObjectPath, remove_tree, replace_whole
 from tests.support.object_storage import buckets
 
 
@@ -184,7 +183,7 @@ def test_concurrent_updates_lose_nothing(control: ControlDirectory) -> None:
     program = (
         "import sys\n"
         "from dataclasses import replace\n"
-        "from flareiac_spark.control import ControlDirectory, DesiredJob\n"
+        "from flareiac_spark_runtime.control import ControlDirectory, DesiredJob\n"
         "from flareiac_spark import spark_provider\n"
         "control = ControlDirectory(sys.argv[1])\n"
         "for n in range(20):\n"
@@ -314,7 +313,7 @@ class TestLease:
         here = Host(name="a", machine="m", boot="b-2", namespace="pid:[4026531836]")
         before = replace(here, boot="b-1")
         monkeypatch.setattr("flareiac.kernel.host.this_host", lambda: here)
-        monkeypatch.setattr("flareiac_spark.control.directory.this_host", lambda: before)
+        monkeypatch.setattr("flareiac_spark_runtime.control.directory.this_host", lambda: before)
         mine = control.take_lease("a", this_process(), now=at(100, wall=booted_at() - 10), seconds=1000)
         assert mine is not None
         container = replace(mine, place=replace(before, namespace="pid:[1]"))
@@ -347,7 +346,9 @@ class TestLease:
     def test_of_another_host_is_watched_for_its_whole_term(
         self, control: ControlDirectory, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("flareiac_spark.control.directory.this_host", lambda: Host(name="elsewhere"))
+        monkeypatch.setattr(
+            "flareiac_spark_runtime.control.directory.this_host", lambda: Host(name="elsewhere")
+        )
         mine = control.take_lease("a", this_process(), now=at(100), seconds=10)
         monkeypatch.undo()
         assert mine is not None
@@ -430,77 +431,6 @@ def test_a_spec_that_is_not_understood_names_the_field() -> None:
                 "inputs": [{"kind": "stream", "name": "x", "source": {"kind": "pulsar"}}],
             }
         )
-
-
-def test_the_driver_loads_its_own_rooms_and_a_small_part_of_the_contract() -> None:
-    """It also runs where the command line is not installed: what it loads of the rest must travel with it."""
-    program = (
-        "import sys\nof_the_machine = set(sys.modules)\nimport flareiac_spark.driver.application\n"
-        "from flareiac_spark.sources import KINDS, resolved\n"
-        "assert all(map(resolved.resolved_class, KINDS))\n"
-        "own = ('flareiac_spark.driver', 'flareiac_spark.control', 'flareiac_spark.storage')\n"
-        "names = [name for name in sys.modules if name.partition('.')[0] not in sys.stdlib_module_names]\n"
-        "print(*[name for name in names if not name.startswith(own) and not name.startswith('_')\n"
-        "        and name not in of_the_machine])\n"
-    )
-    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    travels = {
-        *("flareiac", "flareiac_spark"),
-        *("flareiac.kernel", "flareiac.kernel.codes", "flareiac.kernel.data", "flareiac.kernel.diagnostics"),
-        *("flareiac.kernel.durable_files", "flareiac.kernel.host", "flareiac.kernel.kill_points"),
-        *("flareiac.kernel.lazy_dataclass", "flareiac.kernel.secret_masks"),
-        "flareiac_spark.sources.file_values",
-        *("flareiac_spark.sources.files.judged", "flareiac_spark.sources.files.reading"),
-        *("flareiac_spark.sources.option_names", "flareiac_spark.sources.path_patterns"),
-        *(
-            "flareiac.kernel.numbers",
-            "flareiac.kernel.paths",
-            "flareiac.kernel.records",
-            "flareiac.kernel.signals",
-        ),
-        *("flareiac.kernel.user_cache", "flareiac.kernel.column_types", "flareiac.kernel.type_names"),
-        *("flareiac.kernel.sources", "flareiac.sdk", "flareiac.sdk.lakehouse", "flareiac.sdk.maintenance"),
-        *("flareiac.sdk.plug_ins", "flareiac.sdk.references", "flareiac.sdk.secrets"),
-        *("flareiac.sdk.table_tasks", "flareiac.sdk.name_patterns"),
-        *("flareiac_spark.checkpoint_log", "flareiac_spark.sources", "flareiac_spark.storage"),
-        *("flareiac_spark.listen_address", "flareiac_spark.masters", "flareiac_spark.utc"),
-        *(
-            f"flareiac_spark.storage.{name}"
-            for name in (
-                "hadoop_settings",
-                "listed_store",
-                "object_path",
-                "object_store",
-                "places",
-                "writing",
-            )
-        ),
-        *(
-            f"flareiac_spark.sources.{part}"
-            for part in (
-                *("bad_records", "decoding", "kafka_client", "kept", "reader_options", "record_lag"),
-                "resolved",
-                *(
-                    "files.in_flight",
-                    "files.nested_keys",
-                    "files.notes",
-                    "avro",
-                    "avro.columns",
-                    "avro.decode",
-                ),
-                *("avro.differences", "avro.known", "avro.notes", "avro.reading", "avro.registry"),
-                *("avro.spelling", "avro.texts", "avro.types", "kafka.avro_values", "kafka.cluster"),
-                *("kafka.decoders", "kafka.first_starts", "kafka.formats", "kafka.positions"),
-                *("kafka.start_check", "kafka.starting", "kafka.topic_notes"),
-                *("debezium", "debezium.avro_kinds"),
-                *("debezium.avro_rows", "debezium.decode_avro", "debezium.decode_json"),
-                *("debezium.envelope", "debezium.json_kinds", "debezium.leaves", "debezium.meanings"),
-                *("debezium.names", "debezium.positions", "debezium.unchanged"),
-            )
-        ),
-        *(f"flareiac_spark.sources.{kind}{part}" for kind in KINDS for part in ("", ".resolved")),
-    }
-    assert set(loaded.stdout.split()) - travels == set()
 
 
 def test_a_server_that_ignores_conditions_is_refused_before_the_first_file(

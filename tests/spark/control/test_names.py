@@ -1,6 +1,6 @@
 """A job keeps its name among what should run when its address changes, and never gets that of another one."""
 
-from flareiac_spark.control import Desired, DesiredJob
+from flareiac_spark_runtime.control import Desired, DesiredJob
 
 
 def desired(**addresses: str) -> Desired:

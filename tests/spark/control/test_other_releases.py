@@ -9,7 +9,7 @@ import pytest
 
 from flareiac.kernel.records import encode
 from flareiac_spark.application import other_release
-from flareiac_spark.control import (
+from flareiac_spark_runtime.control import (
     ControlDirectory,
     ControlError,
     Desired,

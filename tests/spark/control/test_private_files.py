@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from flareiac.kernel import user_cache
-from flareiac_spark.control import ControlDirectory, Operation
-from flareiac_spark.control.refused_start import RefusedStart
-from flareiac_spark.driver import logs
-from flareiac_spark.driver.log_lines import LogLines
 from flareiac_spark.runtime.cache import write_atomically
-from flareiac_spark.storage import make_folder
+from flareiac_spark_runtime.control import ControlDirectory, Operation
+from flareiac_spark_runtime.control.refused_start import RefusedStart
+from flareiac_spark_runtime.driver import logs
+from flareiac_spark_runtime.driver.log_lines import LogLines
+from flareiac_spark_runtime.storage import make_folder
 from tests.support.command_line import flareiac
 
 

@@ -12,12 +12,12 @@ from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
-from flareiac_spark.control import job_spec_from_json, job_spec_to_json
-from flareiac_spark.control.code_archive import unpacked
 from flareiac_spark.definition.build import digest_of, spec_of
 from flareiac_spark.definition.code import MAX_BYTES, Unusable, publish, read_code
-from flareiac_spark.storage import open_with, place_at, replace_whole
-from flareiac_spark.storage.s3_store import S3Store
+from flareiac_spark.s3_store import S3Store
+from flareiac_spark_runtime.control import job_spec_from_json, job_spec_to_json
+from flareiac_spark_runtime.control.code_archive import unpacked
+from flareiac_spark_runtime.storage import open_with, place_at, replace_whole
 from tests.spark.declared import LAKE, STATELESS, Loaded, loaded
 from tests.support.object_storage import buckets
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from flareiac_spark.driver import sinks
-from flareiac_spark.driver.column_types import spark_type
 from flareiac_spark.sql.certain_types import cannot_store
 from flareiac_spark.sql.parse import unread
 from flareiac_spark.sql.static_reading import Columns, GivenColumn, Reading, read
 from flareiac_spark.sql.stream_limits import stream_reading
+from flareiac_spark_runtime.driver import sinks
+from flareiac_spark_runtime.driver.column_types import spark_type
 from tests.verdicts.inputs import COLUMNS, STREAMS, frame, land
 from tests.verdicts.mistaken import TARGETS, mistaken
 from tests.verdicts.spark import Views, application, refusals

@@ -6,11 +6,11 @@ import pytest
 
 from flareiac.sdk.changes import Relation
 from flareiac_spark.checkpoint_files.query_positions import QueryPositions
-from flareiac_spark.control import ALL, job_spec_from_json, job_spec_to_json
 from flareiac_spark.definition.build import query_digest, spec_of
 from flareiac_spark.definition.usages import usages
 from flareiac_spark.generation.snapshot_holds import holds
 from flareiac_spark.observation.job import JobFacts
+from flareiac_spark_runtime.control import ALL, job_spec_from_json, job_spec_to_json
 from tests.spark.declared import LAKE, Loaded, loaded
 
 KEPT = ", tombstones = table.deleted"

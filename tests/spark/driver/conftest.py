@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from flareiac.kernel import kill_points
-from flareiac_spark.driver.spark_session import new_session
+from flareiac_spark_runtime.driver.spark_session import new_session
 from tests.facts.lake import Home
 
 

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from flareiac_spark.driver.column_types import spark_columns
-from flareiac_spark.driver.spark_session import new_session
-from flareiac_spark.sources.avro.columns import columns_of
-from flareiac_spark.sources.avro.decode import Framed, decode_avro
-from flareiac_spark.sources.avro.known import NotedSchemas
-from flareiac_spark.sources.avro.types import Record, parse
-from flareiac_spark.sources.decoding import ERROR
-from flareiac_spark.sources.resolved import SpecColumn
+from flareiac_spark_runtime.driver.column_types import spark_columns
+from flareiac_spark_runtime.driver.spark_session import new_session
+from flareiac_spark_runtime.sources.avro.columns import columns_of
+from flareiac_spark_runtime.sources.avro.decode import Framed, decode_avro
+from flareiac_spark_runtime.sources.avro.known import NotedSchemas
+from flareiac_spark_runtime.sources.avro.types import Record, parse
+from flareiac_spark_runtime.sources.decoding import ERROR
+from flareiac_spark_runtime.sources.resolved import SpecColumn
 from tests.facts.lake import Home
 from tests.spark.driver.test_topic_outputs import Desk
 from tests.support.avro_values import decoded

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from flareiac_spark.control import JobStatus
+from flareiac_spark_runtime.control import JobStatus
 
 pytestmark = pytest.mark.jvm
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flareiac_spark.driver.batch_scans import UNKNOWN, Computed, StageRun, computed, nodes_in
+from flareiac_spark_runtime.driver.batch_scans import UNKNOWN, Computed, StageRun, computed, nodes_in
 
 SOURCES = st.lists(st.integers(min_value=0, max_value=50), min_size=1, max_size=3)
 TIMES = st.integers(min_value=1, max_value=4)

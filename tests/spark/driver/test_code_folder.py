@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from flareiac_spark.control.code_archive import archive_at, code_digest, packed, unpacked
-from flareiac_spark.driver.code_folder import code_folder
-from flareiac_spark.driver.refusal import Refusal
-from flareiac_spark.storage import place_at, replace_whole
+from flareiac_spark_runtime.control.code_archive import archive_at, code_digest, packed, unpacked
+from flareiac_spark_runtime.driver.code_folder import code_folder
+from flareiac_spark_runtime.driver.refusal import Refusal
+from flareiac_spark_runtime.storage import place_at, replace_whole
 from tests.support.object_storage import buckets
 
 MODULES = {"score.py": b"def score(): ...\n", "rules/__init__.py": b"", "rules/ä.py": b"x = 1\n" * 1000}

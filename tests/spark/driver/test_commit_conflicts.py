@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from flareiac_spark.control import TableOutput
-from flareiac_spark.driver import batch_write, kept_rows, micro_batch
-from flareiac_spark.driver.micro_batch import Flow, MicroBatch
+from flareiac_spark_runtime.control import TableOutput
+from flareiac_spark_runtime.driver import batch_write, kept_rows, micro_batch
+from flareiac_spark_runtime.driver.micro_batch import Flow, MicroBatch
 
 OUTPUT = TableOutput(
     name="out", source="s", identifier=("lake", "n", "out"), mode="append", columns=(), checkpoint="c"

@@ -9,16 +9,16 @@ from hypothesis import strategies as st
 
 from flareiac_spark.application.exit_reason import exit_reason
 from flareiac_spark.application.launch import Launch, launch_conf
-from flareiac_spark.control import ApplicationSettings, Desired, DesiredJob, JobStatus, Restart
-from flareiac_spark.control.desired import PACKAGES
-from flareiac_spark.driver.column_types import quote, spark_type
-from flareiac_spark.driver.reconcile import Act, Forget, Running, Start, Stop, decide
-from flareiac_spark.driver.refusal import Refusal
-from flareiac_spark.driver.restart_policy import RestartPolicy
-from flareiac_spark.driver.root_cause import Link, choose
-from flareiac_spark.driver.spark_session import spark_conf
 from flareiac_spark.engine.application import object_storage_needs
 from flareiac_spark.engine.canonical import RESERVED_CONF
+from flareiac_spark_runtime.control import ApplicationSettings, Desired, DesiredJob, JobStatus, Restart
+from flareiac_spark_runtime.control.desired import PACKAGES
+from flareiac_spark_runtime.driver.column_types import quote, spark_type
+from flareiac_spark_runtime.driver.reconcile import Act, Forget, Running, Start, Stop, decide
+from flareiac_spark_runtime.driver.refusal import Refusal
+from flareiac_spark_runtime.driver.restart_policy import RestartPolicy
+from flareiac_spark_runtime.driver.root_cause import Link, choose
+from flareiac_spark_runtime.driver.spark_session import spark_conf
 
 JOB = "job.a"
 

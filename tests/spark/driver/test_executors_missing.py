@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from flareiac_spark.driver.cluster_watch import ClusterWatch
-from flareiac_spark.driver.executor_shortage import (
+from flareiac_spark_runtime.driver.cluster_watch import ClusterWatch
+from flareiac_spark_runtime.driver.executor_shortage import (
     ALIVE,
     Figures,
     MasterAnswer,
@@ -17,9 +17,9 @@ from flareiac_spark.driver.executor_shortage import (
     is_forgotten,
     shortage,
 )
-from flareiac_spark.driver.master_port import await_master
-from flareiac_spark.driver.refusal import Refusal
-from flareiac_spark.driver.root_cause import Link, choose
+from flareiac_spark_runtime.driver.master_port import await_master
+from flareiac_spark_runtime.driver.refusal import Refusal
+from flareiac_spark_runtime.driver.root_cause import Link, choose
 from tests.support.ports import lasting_port
 
 NEED = Need(master="spark://m:7077", cores=2, memory=1024)

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from flareiac_spark.driver import fence
-from flareiac_spark.driver.fence import Fence
+from flareiac_spark_runtime.driver import fence
+from flareiac_spark_runtime.driver.fence import Fence
 
 DEADLINE = 30.0
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flareiac_spark.control import job_spec_from_json
-from flareiac_spark.driver.refusal import Refusal
-from flareiac_spark.driver.start_guard import prove_start
-from flareiac_spark.driver.stream_run import make_ready
+from flareiac_spark_runtime.control import job_spec_from_json
+from flareiac_spark_runtime.driver.refusal import Refusal
+from flareiac_spark_runtime.driver.start_guard import prove_start
+from flareiac_spark_runtime.driver.stream_run import make_ready
 from tests.facts.lake import Home
 from tests.spark.driver.test_micro_batch import LOG, Workshop
 from tests.support.driver_application import driver_application

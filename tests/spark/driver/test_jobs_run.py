@@ -7,7 +7,7 @@ from typing import Any, Literal
 import pytest
 
 from flareiac_spark.application import is_alive, run_operation
-from flareiac_spark.control import JobStatus, Operation
+from flareiac_spark_runtime.control import JobStatus, Operation
 
 pytestmark = pytest.mark.jvm
 

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from flareiac_spark.control import ControlDirectory, Status, moment, this_process
-from flareiac_spark.control.status import ApplicationStatus
-from flareiac_spark.driver.leadership import Leadership, take_lease
-from flareiac_spark.storage import remove_tree
+from flareiac_spark_runtime.control import ControlDirectory, Status, moment, this_process
+from flareiac_spark_runtime.control.status import ApplicationStatus
+from flareiac_spark_runtime.driver.leadership import Leadership, take_lease
+from flareiac_spark_runtime.storage import remove_tree
 from tests.support.object_storage import buckets
 
 LOG = logging.getLogger("test.leadership")
@@ -73,7 +73,7 @@ def test_it_goes_on_while_the_storage_does_not_answer(
         raise OSError("it does not answer")
 
     with monkeypatch.context() as away:
-        away.setattr("flareiac_spark.storage.s3_store.S3Store.swap", refuse)
+        away.setattr("flareiac_spark.s3_store.S3Store.swap", refuse)
         leadership.publish()
     assert not leadership.lost.is_set()
     leadership.publish()

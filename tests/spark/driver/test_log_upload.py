@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from flareiac.kernel.diagnostics import Failure
-from flareiac_spark.control import ControlDirectory, ControlError, Trouble
-from flareiac_spark.control.log_chunks import CHUNK_BYTES, KEPT
-from flareiac_spark.driver import logs
-from flareiac_spark.driver.log_lines import LogLines
-from flareiac_spark.driver.log_upload import LogUpload
 from flareiac_spark.job.log_text import log_text
+from flareiac_spark_runtime.control import ControlDirectory, ControlError, Trouble
+from flareiac_spark_runtime.control.log_chunks import CHUNK_BYTES, KEPT
+from flareiac_spark_runtime.driver import logs
+from flareiac_spark_runtime.driver.log_lines import LogLines
+from flareiac_spark_runtime.driver.log_upload import LogUpload
 from tests.support.object_storage import buckets
 
 ADDRESS = 'job.a["x/y"]'

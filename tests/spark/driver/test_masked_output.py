@@ -11,9 +11,9 @@ from typing import Final
 import pytest
 
 from flareiac.sdk.secrets import reference, resolve
-from flareiac_spark.driver.log_lines import CAUSE, LogLines
-from flareiac_spark.driver.refusal import Refusal
-from flareiac_spark.driver.root_cause import Link, choose, root_cause_of
+from flareiac_spark_runtime.driver.log_lines import CAUSE, LogLines
+from flareiac_spark_runtime.driver.refusal import Refusal
+from flareiac_spark_runtime.driver.root_cause import Link, choose, root_cause_of
 
 SECRET: Final = "driver+secret/99 of a test"
 PROGRAM: Final = """
@@ -21,7 +21,7 @@ import os, subprocess, sys
 import pytest
 
 from flareiac.sdk.secrets import reference, resolve
-from flareiac_spark.driver.masked_output import masked_output
+from flareiac_spark_runtime.driver.masked_output import masked_output
 resolve(reference("env", "DRIVER_SECRET"))
 secret = os.environ["DRIVER_SECRET"]
 with masked_output():

@@ -12,16 +12,23 @@ import pytest
 from pyiceberg.types import StringType
 
 from flareiac.kernel import kill_points
-from flareiac_spark.control import QueryStatus, Result, job_spec_from_json
-from flareiac_spark.control.operations import Operation
-from flareiac_spark.driver import batch_write, commit_marks, merge_rows, micro_batch, tables, temp_views
-from flareiac_spark.driver.analyse import analyse
-from flareiac_spark.driver.batch_run import run_batch
-from flareiac_spark.driver.inputs import open_input
-from flareiac_spark.driver.refusal import Refusal
-from flareiac_spark.driver.root_cause import root_cause_of
-from flareiac_spark.driver.spark_session import new_session
-from flareiac_spark.driver.stream_run import run_stream
+from flareiac_spark_runtime.control import QueryStatus, Result, job_spec_from_json
+from flareiac_spark_runtime.control.operations import Operation
+from flareiac_spark_runtime.driver import (
+    batch_write,
+    commit_marks,
+    merge_rows,
+    micro_batch,
+    tables,
+    temp_views,
+)
+from flareiac_spark_runtime.driver.analyse import analyse
+from flareiac_spark_runtime.driver.batch_run import run_batch
+from flareiac_spark_runtime.driver.inputs import open_input
+from flareiac_spark_runtime.driver.refusal import Refusal
+from flareiac_spark_runtime.driver.root_cause import root_cause_of
+from flareiac_spark_runtime.driver.spark_session import new_session
+from flareiac_spark_runtime.driver.stream_run import run_stream
 from tests.facts.lake import Home, Lake, batches, collected, forget
 from tests.support.driver_application import driver_application
 

@@ -22,7 +22,8 @@ from hypothesis import strategies as st
 from prometheus_client.parser import text_string_to_metric_families
 
 from flareiac.sdk.table_tasks import Work
-from flareiac_spark.control import (
+from flareiac_spark.engine.monitoring_settings import is_absolute_path, is_listen_address
+from flareiac_spark_runtime.control import (
     ApplicationSettings,
     ApplicationStatus,
     JobStatus,
@@ -31,23 +32,22 @@ from flareiac_spark.control import (
     SourceLag,
     Status,
 )
-from flareiac_spark.driver import fence
-from flareiac_spark.driver.counters import Counters
-from flareiac_spark.driver.exposition import Family, Sample, exposition
-from flareiac_spark.driver.health import (
+from flareiac_spark_runtime.driver import fence
+from flareiac_spark_runtime.driver.counters import Counters
+from flareiac_spark_runtime.driver.exposition import Family, Sample, exposition
+from flareiac_spark_runtime.driver.health import (
     LONGEST_START,
     LONGEST_TURN,
     Vitals,
     why_not_alive,
     why_not_ready,
 )
-from flareiac_spark.driver.http_endpoint import _MOST, _MOST_THREADS, HttpEndpoint, Page
-from flareiac_spark.driver.liveness_file import LivenessFile
-from flareiac_spark.driver.log_lines import CAUSE, LogLines
-from flareiac_spark.driver.metrics import METRICS, Readings, families
-from flareiac_spark.driver.monitoring import Monitoring
-from flareiac_spark.engine.monitoring_settings import is_absolute_path, is_listen_address
-from flareiac_spark.listen_address import ListenAddress, listen_address
+from flareiac_spark_runtime.driver.http_endpoint import _MOST, _MOST_THREADS, HttpEndpoint, Page
+from flareiac_spark_runtime.driver.liveness_file import LivenessFile
+from flareiac_spark_runtime.driver.log_lines import CAUSE, LogLines
+from flareiac_spark_runtime.driver.metrics import METRICS, Readings, families
+from flareiac_spark_runtime.driver.monitoring import Monitoring
+from flareiac_spark_runtime.listen_address import ListenAddress, listen_address
 from tests.support.ports import free_port
 
 LOG = logging.getLogger("test.monitoring")
@@ -279,7 +279,7 @@ def test_pages_are_answered_and_the_address_changes_while_it_runs(endpoint: Http
 def test_an_address_that_is_taken_is_told_and_tried_again(
     endpoint: HttpEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("flareiac_spark.driver.http_endpoint._RETRY_SECONDS", 0.05)
+    monkeypatch.setattr("flareiac_spark_runtime.driver.http_endpoint._RETRY_SECONDS", 0.05)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         endpoint.listen_on(f"127.0.0.1:{port}")
@@ -306,7 +306,7 @@ def is_closed(client: socket.socket) -> Callable[[], bool]:
 def test_slow_clients_take_neither_threads_nor_answers_from_others(
     endpoint: HttpEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("flareiac_spark.driver.http_endpoint._CLIENT_SECONDS", 10_000.0)
+    monkeypatch.setattr("flareiac_spark_runtime.driver.http_endpoint._CLIENT_SECONDS", 10_000.0)
     port = free_port()
     endpoint.listen_on(f"127.0.0.1:{port}")
     until(answers(port, "/there"))
@@ -327,7 +327,7 @@ def test_slow_clients_take_neither_threads_nor_answers_from_others(
 def test_a_client_that_sends_a_byte_now_and_then_is_sent_away(
     endpoint: HttpEndpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("flareiac_spark.driver.http_endpoint._CLIENT_SECONDS", 1.0)
+    monkeypatch.setattr("flareiac_spark_runtime.driver.http_endpoint._CLIENT_SECONDS", 1.0)
     port = free_port()
     endpoint.listen_on(f"127.0.0.1:{port}")
     until(answers(port, "/there"))
@@ -356,7 +356,7 @@ class Leader:
 def test_a_main_loop_that_hangs_is_told_by_who_does_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("flareiac_spark.driver.health.LONGEST_TURN", 0.5)
+    monkeypatch.setattr("flareiac_spark_runtime.driver.health.LONGEST_TURN", 0.5)
     port, path = free_port(), tmp_path / "alive"
     leader: Any = Leader()
     monitoring = Monitoring(leader, lambda: readings(QUERY).status, Counters(), LOG)

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flareiac_spark.control import QueryStatus, SourceLag
-from flareiac_spark.driver.progress import Activity, BatchReport, activity_of, finite
-from flareiac_spark.driver.running_totals import RunningTotals
-from flareiac_spark.utc import utc_ms, utc_text
+from flareiac_spark_runtime.control import QueryStatus, SourceLag
+from flareiac_spark_runtime.driver.progress import Activity, BatchReport, activity_of, finite
+from flareiac_spark_runtime.driver.running_totals import RunningTotals
+from flareiac_spark_runtime.utc import utc_ms, utc_text
 
 REPORT: dict[str, Any] = {
     "id": "q",

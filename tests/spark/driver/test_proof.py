@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac_spark.control import (
+from flareiac_spark_runtime.control import (
     JobSpec,
     Pair,
     Proof,
@@ -23,10 +23,10 @@ from flareiac_spark.control import (
     Watermark,
     job_spec_to_json,
 )
-from flareiac_spark.driver.proof import Prover
-from flareiac_spark.driver.spark_session import new_session
-from flareiac_spark.sources.files.resolved import ResolvedFiles
-from flareiac_spark.sources.resolved import SpecColumn
+from flareiac_spark_runtime.driver.proof import Prover
+from flareiac_spark_runtime.driver.spark_session import new_session
+from flareiac_spark_runtime.sources.files.resolved import ResolvedFiles
+from flareiac_spark_runtime.sources.resolved import SpecColumn
 from tests.spark.change.test_judged_pairs import FOLDER as JUDGED
 from tests.verdicts import second_opinion as opinions
 from tests.verdicts.pair import Judgement, read
@@ -496,7 +496,9 @@ def test_an_application_that_cannot_tell_a_literal_apart_proves_nothing(
     prover: Prover, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     blind = Prover(prover._new_session, tmp_path / "sources")
-    monkeypatch.setattr("flareiac_spark.driver.proof._CONTROL", ("SELECT a FROM s WHERE a > {}", 1, 1))
+    monkeypatch.setattr(
+        "flareiac_spark_runtime.driver.proof._CONTROL", ("SELECT a FROM s WHERE a > {}", 1, 1)
+    )
     proof = _proof(blind, Edit(name="", old="SELECT id FROM ev", new="SELECT id FROM ev", wanted=""))
     assert proof.verdict == "unproven"
     assert "one literal" in proof.reason
@@ -506,7 +508,7 @@ def test_other_internals_of_spark_prove_nothing(
     prover: Prover, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     other = Prover(prover._new_session, tmp_path / "sources")
-    monkeypatch.setattr("flareiac_spark.driver.plan_text._LATER_DEFAULTS", (12, 13))
+    monkeypatch.setattr("flareiac_spark_runtime.driver.plan_text._LATER_DEFAULTS", (12, 13))
     proof = _proof(other, Edit(name="", old="SELECT id FROM ev", new="SELECT id FROM ev", wanted=""))
     assert proof.verdict == "unproven"
     assert "internals of Spark" in proof.reason

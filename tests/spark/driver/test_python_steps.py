@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from flareiac_spark.application import is_alive, run_operation
-from flareiac_spark.control import ErrorSummary, Operation
+from flareiac_spark_runtime.control import ErrorSummary, Operation
 
 pytestmark = pytest.mark.jvm
 

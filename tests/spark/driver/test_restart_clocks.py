@@ -17,11 +17,11 @@ from flareiac.kernel.diagnostics import Failure
 from flareiac.kernel.host import Host, booted_at
 from flareiac_spark.application import Launch, ensure_running, liveness, why_unknown
 from flareiac_spark.application.liveness import Liveness
-from flareiac_spark.control import ControlDirectory, Moment, Restart, Status, moment, this_process
-from flareiac_spark.control.status import ApplicationStatus
-from flareiac_spark.driver import leadership, logs
-from flareiac_spark.driver.log_lines import LogLines
-from flareiac_spark.driver.restart_policy import RestartPolicy
+from flareiac_spark_runtime.control import ControlDirectory, Moment, Restart, Status, moment, this_process
+from flareiac_spark_runtime.control.status import ApplicationStatus
+from flareiac_spark_runtime.driver import leadership, logs
+from flareiac_spark_runtime.driver.log_lines import LogLines
+from flareiac_spark_runtime.driver.restart_policy import RestartPolicy
 
 NOW = Moment(wall=1_700_000_000.0, uptime=5_000.0)
 HOUR = 3_600.0
@@ -131,7 +131,7 @@ def elsewhere(
     control: ControlDirectory, seconds: float, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[], None]:
     """Takes the lease as another host does; returns its heartbeat."""
-    monkeypatch.setattr("flareiac_spark.control.directory.this_host", lambda: Host(name="elsewhere"))
+    monkeypatch.setattr("flareiac_spark_runtime.control.directory.this_host", lambda: Host(name="elsewhere"))
     lease = control.take_lease("far", this_process(), now=moment(), seconds=seconds)
     monkeypatch.undo()
     assert lease is not None
@@ -165,7 +165,7 @@ def test_a_driver_without_a_place_for_its_files_says_so(tmp_path: Path) -> None:
     place = tmp_path / "runtime"
     place.write_text("a file, not a folder")
     ended = subprocess.run(
-        [sys.executable, "-m", "flareiac_spark.driver", str(place)], capture_output=True, text=True
+        [sys.executable, "-m", "flareiac_spark_runtime.driver", str(place)], capture_output=True, text=True
     )
     assert ended.returncode == 1
     assert "refused to start" in ended.stderr

@@ -4,9 +4,9 @@ import logging
 from types import SimpleNamespace
 from typing import Any
 
-from flareiac_spark.control import StreamInput
-from flareiac_spark.driver.source_watch import SourceWatch
-from flareiac_spark.sources.resolved import StartProblem, StartRefused
+from flareiac_spark_runtime.control import StreamInput
+from flareiac_spark_runtime.driver.source_watch import SourceWatch
+from flareiac_spark_runtime.sources.resolved import StartProblem, StartRefused
 
 AWAY = StartRefused(StartProblem(error_class="BROKER_UNREACHABLE", why="The brokers do not answer."))
 ANOTHER = StartProblem(error_class="TOPIC_RECREATED", why="The topic is another one.")

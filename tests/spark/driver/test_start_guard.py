@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from flareiac_spark.control import DesiredJob, ErrorSummary, JobStatus, QueryStatus
-from flareiac_spark.driver import job_runner
-from flareiac_spark.driver.checkpoints import Checkpoints
-from flareiac_spark.driver.job_runner import JobContext, JobRunner
-from flareiac_spark.driver.stream_run import Ready
+from flareiac_spark_runtime.control import DesiredJob, ErrorSummary, JobStatus, QueryStatus
+from flareiac_spark_runtime.driver import job_runner
+from flareiac_spark_runtime.driver.checkpoints import Checkpoints
+from flareiac_spark_runtime.driver.job_runner import JobContext, JobRunner
+from flareiac_spark_runtime.driver.stream_run import Ready
 
 SESSION: Any = SimpleNamespace(sparkContext=SimpleNamespace(setLocalProperty=lambda *_arguments: None))
 

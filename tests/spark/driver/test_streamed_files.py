@@ -18,15 +18,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from flareiac_spark.control import FilesInput, StreamInput, TableOutput
-from flareiac_spark.driver import bad_records
-from flareiac_spark.driver.inputs import explained, open_input, open_marked
-from flareiac_spark.driver.refusal import Refusal
-from flareiac_spark.driver.root_cause import root_cause_of
-from flareiac_spark.driver.spark_session import new_session
-from flareiac_spark.sources.bad_records import HEADER_WAY
-from flareiac_spark.sources.files.resolved import ResolvedFiles
-from flareiac_spark.sources.resolved import SpecColumn
+from flareiac_spark_runtime.control import FilesInput, StreamInput, TableOutput
+from flareiac_spark_runtime.driver import bad_records
+from flareiac_spark_runtime.driver.inputs import explained, open_input, open_marked
+from flareiac_spark_runtime.driver.refusal import Refusal
+from flareiac_spark_runtime.driver.root_cause import root_cause_of
+from flareiac_spark_runtime.driver.spark_session import new_session
+from flareiac_spark_runtime.sources.bad_records import HEADER_WAY
+from flareiac_spark_runtime.sources.files.resolved import ResolvedFiles
+from flareiac_spark_runtime.sources.resolved import SpecColumn
 from tests.support.driver_application import driver_application
 from tests.support.streamed_files import COLUMNS, Landing, flat
 

@@ -14,9 +14,9 @@ import pytest
 from flareiac.kernel.diagnostics import Failure
 from flareiac_iceberg.maintenance.kinds.snapshot_expiry.perform import PERFORMER, ExpireSnapshots
 from flareiac_spark.application import Launch, end_application, ensure_submitted, run_operation, submit
-from flareiac_spark.control import ApplicationSettings, ControlDirectory, Maintain, Operation, Status
-from flareiac_spark.driver.submitted import EXIT_NO_DRIVER, EXIT_OLD_PYTHON
 from flareiac_spark.runtime.driver_archive import driver_archive
+from flareiac_spark_runtime.control import ApplicationSettings, ControlDirectory, Maintain, Operation, Status
+from flareiac_spark_runtime.submitted import EXIT_NO_DRIVER, EXIT_OLD_PYTHON
 from tests.spark.conftest import DEADLINE, Lake
 from tests.support.hadoop_jvm import s3_jars
 from tests.support.object_storage import buckets

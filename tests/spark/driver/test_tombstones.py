@@ -29,9 +29,9 @@ from pyiceberg.types import (
 )
 
 from flareiac.kernel import kill_points
-from flareiac_spark.control import job_spec_from_json
-from flareiac_spark.driver import merge_rows
-from flareiac_spark.driver.commit_marks import BATCH_ID, CHECKPOINT_ID, OUTPUT
+from flareiac_spark_runtime.control import job_spec_from_json
+from flareiac_spark_runtime.driver import merge_rows
+from flareiac_spark_runtime.driver.commit_marks import BATCH_ID, CHECKPOINT_ID, OUTPUT
 from tests.facts.lake import Home, collected
 from tests.spark.driver.test_micro_batch import KEYED, Workshop, branch_rows, shuffles
 from tests.support.driver_application import driver_application

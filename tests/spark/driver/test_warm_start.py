@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from flareiac_spark.control import DesiredJob
-from flareiac_spark.driver import warm_start
-from flareiac_spark.driver.warm_start import begin
+from flareiac_spark_runtime.control import DesiredJob
+from flareiac_spark_runtime.driver import warm_start
+from flareiac_spark_runtime.driver.warm_start import begin
 
 Lake = Any
 LOG = logging.getLogger("preparation")

@@ -13,9 +13,9 @@ from flareiac.kernel.records import encode
 from flareiac.sdk.actions import RunCommand
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
-from flareiac_spark.control import ApplicationStatus, DesiredJob, Status, moment
 from flareiac_spark.engine.application import Applications
 from flareiac_spark.engine.steer import steer_engine
+from flareiac_spark_runtime.control import ApplicationStatus, DesiredJob, Status, moment
 from tests.spark.declared import ENGINE
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 from flareiac.kernel.records import encode
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
-from flareiac_spark.control import ApplicationStatus, JobStatus, Status, moment
 from flareiac_spark.engine.application import Applications
 from flareiac_spark.engine.doctor import check_engine
+from flareiac_spark_runtime.control import ApplicationStatus, JobStatus, Status, moment
 from tests.spark.declared import ENGINE
 
 

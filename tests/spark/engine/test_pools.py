@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from flareiac.sdk.changes import Effect
-from flareiac_spark.control import ApplicationSettings, job_spec_from_json
-from flareiac_spark.control.desired import PoolSettings
-from flareiac_spark.driver.scheduling import allocations, pool_conf
-from flareiac_spark.driver.spark_session import spark_conf
 from flareiac_spark.engine.application import Needs, settings
 from flareiac_spark.engine.engine_definition import EngineDefinition
+from flareiac_spark_runtime.control import ApplicationSettings, job_spec_from_json
+from flareiac_spark_runtime.control.desired import PoolSettings
+from flareiac_spark_runtime.driver.scheduling import allocations, pool_conf
+from flareiac_spark_runtime.driver.spark_session import spark_conf
 from tests.spark.declared import LAKE, STATELESS, loaded, proposal, running
 
 POOLS = "pools = { etl = { weight = 3, min_share = 1 }, low = {} }"

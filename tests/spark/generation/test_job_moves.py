@@ -13,7 +13,11 @@ from flareiac.sdk.actions import Change, Create, Update
 from flareiac.sdk.requests import ApplyRequest, ChangeRequest
 from flareiac.sdk.results import NotApplied, Recorded
 from flareiac_spark.checkpoint_files.reader import note_of
-from flareiac_spark.control import (
+from flareiac_spark.engine.application import read_desired
+from flareiac_spark.generation import operation_client, rollback
+from flareiac_spark.job import confirm, put_back
+from flareiac_spark.job.driver import JobDriver
+from flareiac_spark_runtime.control import (
     ApplicationSettings,
     ControlDirectory,
     Finish,
@@ -23,18 +27,14 @@ from flareiac_spark.control import (
     TableOutput,
     job_spec_to_json,
 )
-from flareiac_spark.driver.application import Application
-from flareiac_spark.driver.checkpoints import Checkpoints
-from flareiac_spark.driver.open_control import Opened
-from flareiac_spark.driver.operations import OperationContext, serve
-from flareiac_spark.driver.refusal import Refusal
-from flareiac_spark.driver.source_start_times import start_times
-from flareiac_spark.engine.application import read_desired
-from flareiac_spark.generation import operation_client, rollback
-from flareiac_spark.job import confirm, put_back
-from flareiac_spark.job.driver import JobDriver
-from flareiac_spark.sources.table.resolved import ResolvedTable
-from flareiac_spark.storage import replace_whole
+from flareiac_spark_runtime.driver.application import Application
+from flareiac_spark_runtime.driver.checkpoints import Checkpoints
+from flareiac_spark_runtime.driver.open_control import Opened
+from flareiac_spark_runtime.driver.operations import OperationContext, serve
+from flareiac_spark_runtime.driver.refusal import Refusal
+from flareiac_spark_runtime.driver.source_start_times import start_times
+from flareiac_spark_runtime.sources.table.resolved import ResolvedTable
+from flareiac_spark_runtime.storage import replace_whole
 from tests.spark.checkpoint_sample import sample
 from tests.spark.declared import LAKE, Loaded, loaded
 from tests.spark.generation.test_switch_generation import FILES, PAIR, Driver, Offline, _applied

@@ -11,7 +11,7 @@ from flareiac_spark.checkpoint import retention
 from flareiac_spark.checkpoint_files.folder_state import FolderState, folder_state
 from flareiac_spark.checkpoint_files.generations import contents
 from flareiac_spark.generation.prepare import LastBatch, StartPositions, prepare_folder
-from flareiac_spark.storage import ObjectPath
+from flareiac_spark_runtime.storage import ObjectPath
 from tests.spark.checkpoint_sample import QUERY, sample
 from tests.support.memory_objects import MemoryObjects
 

@@ -8,7 +8,6 @@ import pytest
 
 from flareiac_spark.checkpoint_files.folder_state import FolderState, folder_state
 from flareiac_spark.checkpoint_files.reader import note_of, read_checkpoint
-from flareiac_spark.checkpoint_log import Damaged, files_in, read_offsets
 from flareiac_spark.generation.prepare import (
     LastBatch,
     StartPositions,
@@ -16,7 +15,8 @@ from flareiac_spark.generation.prepare import (
     prepare_folder,
     times_at,
 )
-from flareiac_spark.storage import replace_whole
+from flareiac_spark_runtime.checkpoint_log import Damaged, files_in, read_offsets
+from flareiac_spark_runtime.storage import replace_whole
 from tests.spark.checkpoint_sample import QUERY, compact, sample, table
 
 ME = "lineage/checkpoint.x"

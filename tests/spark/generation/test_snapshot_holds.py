@@ -9,9 +9,9 @@ import pytest
 from flareiac.kernel.data import Attributes
 from flareiac.sdk.maintenance import Hold
 from flareiac_spark.checkpoint_files.query_positions import read_positions
-from flareiac_spark.checkpoint_log import Damaged
 from flareiac_spark.generation.snapshot_holds import holds
 from flareiac_spark.observation.job import JobFacts
+from flareiac_spark_runtime.checkpoint_log import Damaged
 from tests.spark.checkpoint_sample import SNAPSHOT, sample
 from tests.spark.declared import BATCH, LAKE, STATELESS, loaded
 

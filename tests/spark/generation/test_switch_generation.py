@@ -17,17 +17,6 @@ from flareiac.sdk.references import Resolved
 from flareiac.sdk.requests import ApplyRequest, ChangeRequest
 from flareiac.sdk.results import Recorded
 from flareiac_spark.checkpoint_files.reader import note_of, read_checkpoint
-from flareiac_spark.control import (
-    DesiredJob,
-    Finish,
-    JobSpec,
-    Marks,
-    Operation,
-    Result,
-    Truncate,
-    Truncated,
-    job_spec_to_json,
-)
 from flareiac_spark.definition.build import spec_of
 from flareiac_spark.definition.job_identity import EmptiedTable
 from flareiac_spark.engine.application import Applications
@@ -38,6 +27,17 @@ from flareiac_spark.generation.checkpoint_state import emptied_for
 from flareiac_spark.generation.switch import begins_generation
 from flareiac_spark.job.driver import JobDriver
 from flareiac_spark.job.preflight import refusals
+from flareiac_spark_runtime.control import (
+    DesiredJob,
+    Finish,
+    JobSpec,
+    Marks,
+    Operation,
+    Result,
+    Truncate,
+    Truncated,
+    job_spec_to_json,
+)
 from tests.spark.checkpoint_sample import QUERY, sample, table
 from tests.spark.declared import LAKE, Loaded, loaded
 from tests.spark.staged import performed

@@ -12,7 +12,10 @@ from flareiac.sdk.actions import Control, RunCommand
 from flareiac.sdk.project import Project
 from flareiac.sdk.requests import ApplyRequest
 from flareiac.sdk.results import Applied, NotApplied, Outcome, Recorded
-from flareiac_spark.control import (
+from flareiac_spark.definition.job_definition import Stability
+from flareiac_spark.engine.application import Applications
+from flareiac_spark.job.driver import JobDriver
+from flareiac_spark_runtime.control import (
     ApplicationStatus,
     DesiredJob,
     ErrorSummary,
@@ -22,9 +25,6 @@ from flareiac_spark.control import (
     moment,
     this_process,
 )
-from flareiac_spark.definition.job_definition import Stability
-from flareiac_spark.engine.application import Applications
-from flareiac_spark.job.driver import JobDriver
 from tests.spark.declared import EMPTY
 
 JOB = replace(EMPTY, stability=Stability(within_ms=200, on_failure="rollback"))

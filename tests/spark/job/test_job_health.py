@@ -10,11 +10,11 @@ from flareiac.sdk.project import Project
 from flareiac.sdk.requests import PlanRequest
 from flareiac.sdk.results import Present
 from flareiac_spark.application import was_stopped
-from flareiac_spark.control import JobStatus, QueryStatus, Status
-from flareiac_spark.control.status import ApplicationStatus
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.job.health import complaints, warnings, watermark_ahead
-from flareiac_spark.utc import utc_text
+from flareiac_spark_runtime.control import JobStatus, QueryStatus, Status
+from flareiac_spark_runtime.control.status import ApplicationStatus
+from flareiac_spark_runtime.utc import utc_text
 from tests.spark.declared import LAKE, STATEFUL, loaded
 
 

@@ -13,11 +13,11 @@ from flareiac.sdk.actions import Delete, Quiesce
 from flareiac.sdk.project import Project
 from flareiac.sdk.requests import ApplyRequest
 from flareiac.sdk.results import Applied, Recorded
-from flareiac_spark.control import ControlDirectory, DesiredJob, JobStatus, Status, this_process
-from flareiac_spark.control.status import ApplicationStatus
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.engine.application import Applications
 from flareiac_spark.job.driver import JobDriver
+from flareiac_spark_runtime.control import ControlDirectory, DesiredJob, JobStatus, Status, this_process
+from flareiac_spark_runtime.control.status import ApplicationStatus
 from tests.spark.declared import LAKE, STATELESS, loaded
 
 

@@ -17,9 +17,9 @@ from flareiac_spark.sources.avro.latest import (
     asked,
     compared,
 )
-from flareiac_spark.sources.avro.registry import RegistryAccess
-from flareiac_spark.sources.avro.types import parse
-from flareiac_spark.sources.resolved import SpecColumn
+from flareiac_spark_runtime.sources.avro.registry import RegistryAccess
+from flareiac_spark_runtime.sources.avro.types import parse
+from flareiac_spark_runtime.sources.resolved import SpecColumn
 from tests.support.schema_registry import SchemaRegistry
 
 FIELDS: Any = [

@@ -25,7 +25,14 @@ from flareiac.sdk.references import References
 from flareiac.sdk.requests import ApplyRequest, ChangeRequest, PlanRequest, ReadRequest
 from flareiac.sdk.results import Applied, Missing, Recorded
 from flareiac_spark.checkpoint_files.folder_state import FolderState, folder_state
-from flareiac_spark.control import (
+from flareiac_spark.engine.application import read_desired
+from flareiac_spark.generation import operation_client
+from flareiac_spark.generation import perform as generation
+from flareiac_spark.job import perform as job_stages
+from flareiac_spark.job.driver import JobDriver
+from flareiac_spark.job.plan import JobPlanner
+from flareiac_spark.job.running import RunningJobs
+from flareiac_spark_runtime.control import (
     ApplicationStatus,
     ControlDirectory,
     Finish,
@@ -37,13 +44,6 @@ from flareiac_spark.control import (
     moment,
     this_process,
 )
-from flareiac_spark.engine.application import read_desired
-from flareiac_spark.generation import operation_client
-from flareiac_spark.generation import perform as generation
-from flareiac_spark.job import perform as job_stages
-from flareiac_spark.job.driver import JobDriver
-from flareiac_spark.job.plan import JobPlanner
-from flareiac_spark.job.running import RunningJobs
 from tests.spark.checkpoint_sample import SNAPSHOT, sample
 from tests.spark.declared import LAKE, Loaded, loaded
 from tests.spark.generation.test_switch_generation import Driver, Offline, _applied

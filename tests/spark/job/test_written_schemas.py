@@ -6,14 +6,6 @@ from typing import Any
 
 import pytest
 
-from flareiac_spark.sources.avro.registry import (
-    NotFound,
-    Registry,
-    RegistryAccess,
-    RegistryDown,
-    RegistryRefused,
-    RegistryRejected,
-)
 from flareiac_spark.sources.avro.subjects import (
     Accepted,
     NoSubject,
@@ -24,6 +16,14 @@ from flareiac_spark.sources.avro.subjects import (
     SubjectUnknown,
     judged,
     registered,
+)
+from flareiac_spark_runtime.sources.avro.registry import (
+    NotFound,
+    Registry,
+    RegistryAccess,
+    RegistryDown,
+    RegistryRefused,
+    RegistryRejected,
 )
 from tests.support.schema_registry import SchemaRegistry
 

@@ -16,9 +16,9 @@ from flareiac_iceberg.maintenance.kinds.manifest_rewrite.perform import RewriteM
 from flareiac_iceberg.maintenance.kinds.orphan_removal.perform import RemoveOrphans
 from flareiac_iceberg.maintenance.kinds.snapshot_expiry.perform import ExpireSnapshots
 from flareiac_spark.checkpoint_files.query_positions import read_positions
-from flareiac_spark.checkpoint_log import batches
 from flareiac_spark.generation.snapshot_holds import holds
 from flareiac_spark.observation.job import JobFacts
+from flareiac_spark_runtime.checkpoint_log import batches
 from tests.spark.declared import LAKE, loaded
 from tests.spark.maintained import Kept
 

@@ -17,8 +17,8 @@ from flareiac.sdk.table_tasks import TaskRefusal
 from flareiac_iceberg.maintenance.kinds.orphan_removal.perform import RemoveOrphans, remove_orphans
 from flareiac_iceberg.maintenance.kinds.snapshot_expiry.perform import ExpireSnapshots, expire_snapshots
 from flareiac_iceberg.maintenance.plan import TableMaintainer
-from flareiac_spark.driver import tables
-from flareiac_spark.driver.table_work import MaintainedTable
+from flareiac_spark_runtime.driver import tables
+from flareiac_spark_runtime.driver.table_work import MaintainedTable
 from tests.iceberg.lake import Lake
 from tests.spark.maintained import now_ms
 from tests.spark.maintenance.neighbour_worlds import SCHEMA, World

@@ -13,12 +13,12 @@ from flareiac.sdk.maintenance import PerformRequest
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.table_tasks import Performed, Work
-from flareiac_spark.control import Maintain
-from flareiac_spark.driver.maintenance import TableLocks, maintain
-from flareiac_spark.driver.refusal import Refusal
 from flareiac_spark.engine.application import Applications
 from flareiac_spark.maintenance import perform
 from flareiac_spark.maintenance.errors import not_done
+from flareiac_spark_runtime.control import Maintain
+from flareiac_spark_runtime.driver.maintenance import TableLocks, maintain
+from flareiac_spark_runtime.driver.refusal import Refusal
 
 WORK = Work(data={"coats": 2, "kind": "polish_files"})
 
@@ -77,8 +77,8 @@ def test_a_table_that_another_state_took_over_is_left_alone(
     performer = SimpleNamespace(task_of=lambda work: work, perform=perform_task, commits=True)
     properties = {} if manager is None else {"flareiac.managed-by": manager}
     loaded = SimpleNamespace(properties=lambda: properties)
-    monkeypatch.setattr("flareiac_spark.driver.maintenance._performer", lambda _work: performer)
-    monkeypatch.setattr("flareiac_spark.driver.tables.load", lambda *_names: loaded)
+    monkeypatch.setattr("flareiac_spark_runtime.driver.maintenance._performer", lambda _work: performer)
+    monkeypatch.setattr("flareiac_spark_runtime.driver.tables.load", lambda *_names: loaded)
     asked = Maintain(key="k1", identifier=("c", "n", "t"), uuid="u", task=WORK, lineage=lineage)
     arguments = (lambda: None, asked, TableLocks(), lambda _seconds: None, logging.getLogger("tests"))
     if is_done:

@@ -12,13 +12,13 @@ from flareiac.kernel.data import Reference
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.results import Recorded
-from flareiac_spark.control import QueryStatus, SourceLag
 from flareiac_spark.definition.job_definition import StreamInput, TableOutput
 from flareiac_spark.engine.application import Applications
 from flareiac_spark.job.inspect import _lag, inspect_job
 from flareiac_spark.sources.files.backlog import files_left
 from flareiac_spark.sources.files.definition import FilesSource
 from flareiac_spark.sources.folder_look import FilesLeft
+from flareiac_spark_runtime.control import QueryStatus, SourceLag
 from tests.spark.declared import EMPTY
 
 

@@ -12,16 +12,16 @@ from typing import Any
 
 import pytest
 
-from flareiac_spark.control import StreamInput
-from flareiac_spark.driver import logical_plan
-from flareiac_spark.driver.bad_records import judges as is_judged
-from flareiac_spark.driver.bad_records import taken_off
-from flareiac_spark.driver.column_types import spark_columns
-from flareiac_spark.driver.inputs import explained
-from flareiac_spark.sources.bad_records import GOOD as JUDGED
-from flareiac_spark.sources.decoding import _FRAMED, ERROR, ONCE, Text, complaint, decode_text
-from flareiac_spark.sources.kafka.resolved import ResolvedKafka
-from flareiac_spark.sources.resolved import SpecColumn
+from flareiac_spark_runtime.control import StreamInput
+from flareiac_spark_runtime.driver import logical_plan
+from flareiac_spark_runtime.driver.bad_records import judges as is_judged
+from flareiac_spark_runtime.driver.bad_records import taken_off
+from flareiac_spark_runtime.driver.column_types import spark_columns
+from flareiac_spark_runtime.driver.inputs import explained
+from flareiac_spark_runtime.sources.bad_records import GOOD as JUDGED
+from flareiac_spark_runtime.sources.decoding import _FRAMED, ERROR, ONCE, Text, complaint, decode_text
+from flareiac_spark_runtime.sources.kafka.resolved import ResolvedKafka
+from flareiac_spark_runtime.sources.resolved import SpecColumn
 from tests.support.spark_session import spark_session
 
 pytestmark = [

@@ -7,10 +7,10 @@ import pytest
 
 from flareiac_spark.generation.carry_over import Positions, Query, Stream, decide
 from flareiac_spark.sources.kafka.offsets import KafkaOffsets
-from flareiac_spark.sources.kafka.starting import NotAStart, starting_of
-from flareiac_spark.sources.kafka_client import java_settings
 from flareiac_spark.sources.offsets import SourceOnDisk
-from flareiac_spark.storage import Place, make_folder, replace_whole
+from flareiac_spark_runtime.sources.kafka.starting import NotAStart, starting_of
+from flareiac_spark_runtime.sources.kafka_client import java_settings
+from flareiac_spark_runtime.storage import Place, make_folder, replace_whole
 
 OFFSETS = KafkaOffsets()
 READ = '{"orders":{"0":12,"1":7},"returns":{"0":3}}'

@@ -6,12 +6,19 @@ from pathlib import Path
 import pytest
 
 from flareiac.kernel.records import decode, encode
-from flareiac_spark.sources.kafka.cluster import FoundTopic, FoundTopics, TopicIds
-from flareiac_spark.sources.kafka.positions import log_text
-from flareiac_spark.sources.kafka.resolved import ResolvedKafka
-from flareiac_spark.sources.kafka.start_check import Asked, ids_of, noted, other_topic, problems, reaches
-from flareiac_spark.sources.kafka.starting import Starting
-from flareiac_spark.sources.kafka.topic_notes import TopicNotes, read_notes, write_notes
+from flareiac_spark_runtime.sources.kafka.cluster import FoundTopic, FoundTopics, TopicIds
+from flareiac_spark_runtime.sources.kafka.positions import log_text
+from flareiac_spark_runtime.sources.kafka.resolved import ResolvedKafka
+from flareiac_spark_runtime.sources.kafka.start_check import (
+    Asked,
+    ids_of,
+    noted,
+    other_topic,
+    problems,
+    reaches,
+)
+from flareiac_spark_runtime.sources.kafka.starting import Starting
+from flareiac_spark_runtime.sources.kafka.topic_notes import TopicNotes, read_notes, write_notes
 
 HERE = FoundTopics(
     cluster="c-1", topics={"orders": FoundTopic(name="orders", id="t-1", partitions={0: (5, 20), 1: (0, 9)})}

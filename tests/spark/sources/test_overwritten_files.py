@@ -11,8 +11,8 @@ import pytest
 
 from flareiac_spark.sources.files import overwritten as module
 from flareiac_spark.sources.files.batches_read import readings
-from flareiac_spark.sources.files.notes import local_path, noted_files
 from flareiac_spark.sources.files.overwritten import Overwritten, overwritten, unread
+from flareiac_spark_runtime.sources.files.notes import local_path, noted_files
 
 COMMITTED_MS = 50_000
 

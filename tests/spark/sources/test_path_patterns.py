@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from flareiac_spark.sources.path_patterns import as_pattern, is_pattern, literally
+from flareiac_spark_runtime.sources.path_patterns import as_pattern, is_pattern, literally
 
 
 @pytest.mark.parametrize("name", ["a[1]", "{b}", "c?*", "plain", "back\\slash[x]", "x [y]/z"])

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from flareiac_spark.sources.decoding import ERROR, NO_FIT
-from flareiac_spark.sources.kafka import resolved
-from flareiac_spark.sources.kafka.cluster import NotAnswered, TopicIds
-from flareiac_spark.sources.kafka.resolved import ResolvedKafka
-from flareiac_spark.sources.kafka.topic_notes import NotedTopic, TopicNotes, write_notes
-from flareiac_spark.sources.resolved import StartProblem
+from flareiac_spark_runtime.sources.decoding import ERROR, NO_FIT
+from flareiac_spark_runtime.sources.kafka import resolved
+from flareiac_spark_runtime.sources.kafka.cluster import NotAnswered, TopicIds
+from flareiac_spark_runtime.sources.kafka.resolved import ResolvedKafka
+from flareiac_spark_runtime.sources.kafka.topic_notes import NotedTopic, TopicNotes, write_notes
+from flareiac_spark_runtime.sources.resolved import StartProblem
 
 SAID = f"A record of the input raw cannot be read: {NO_FIT}; in topic orders, partition 0, offset 2"
 REASON = "the value is empty"

@@ -8,9 +8,6 @@ from fastavro.utils import generate_many
 from hypothesis import given, settings
 
 from flareiac_spark.sources.avro.layout import is_value_of
-from flareiac_spark.sources.avro.texts import clause, way_to_read
-from flareiac_spark.sources.avro.types import parse
-from flareiac_spark.sources.resolved import SpecColumn
 from flareiac_spark.sources.samples import (
     FieldsWithoutColumn,
     SampleRead,
@@ -18,6 +15,9 @@ from flareiac_spark.sources.samples import (
     ValuesWithoutHeader,
     judged,
 )
+from flareiac_spark_runtime.sources.avro.texts import clause, way_to_read
+from flareiac_spark_runtime.sources.avro.types import parse
+from flareiac_spark_runtime.sources.resolved import SpecColumn
 from tests.support.avro_schemas import schemas
 from tests.support.avro_values import encoded
 

@@ -12,10 +12,10 @@ from typing import Any
 import boto3
 import pytest
 
-from flareiac_spark.control import ControlDirectory, Status, moment, this_process
-from flareiac_spark.control.status import ApplicationStatus
-from flareiac_spark.storage import ObjectPath, ObjectStore
-from flareiac_spark.storage.s3_store import S3Store
+from flareiac_spark.s3_store import S3Store
+from flareiac_spark_runtime.control import ControlDirectory, Status, moment, this_process
+from flareiac_spark_runtime.control.status import ApplicationStatus
+from flareiac_spark_runtime.storage import ObjectPath, ObjectStore
 from tests.support.hadoop_jvm import hadoop_jvm, hadoop_store
 from tests.support.object_storage import buckets
 

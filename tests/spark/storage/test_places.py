@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from flareiac_spark.storage import (
+from flareiac_spark.s3_store import S3Store
+from flareiac_spark_runtime.storage import (
     ObjectPath,
     Place,
     is_object_uri,
@@ -16,7 +17,6 @@ from flareiac_spark.storage import (
     replace_whole,
     seen_at_once,
 )
-from flareiac_spark.storage.s3_store import S3Store
 from tests.support.object_storage import buckets
 
 _FILES = (

@@ -1,3 +1,1 @@
-"""Avro schemas: what they say as columns, how they fit declared ones, and how Spark reads values that were
-written with several of them. Travels with the driver.
-"""
+"""Avro schemas as plans ask for them: subjects of a registry and what a change of them means."""

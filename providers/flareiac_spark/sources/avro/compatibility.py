@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Final
 
-from flareiac_spark.sources.avro.columns import read_as
-from flareiac_spark.sources.avro.types import AvroType, Primitive, Record
-from flareiac_spark.sources.resolved import SpecColumn
+from flareiac_spark_runtime.sources.avro.columns import read_as
+from flareiac_spark_runtime.sources.avro.types import AvroType, Primitive, Record
+from flareiac_spark_runtime.sources.resolved import SpecColumn
 
 _GROWS: Final = ("int", "long", "float")
 _TRANSITIVE: Final = "_TRANSITIVE"

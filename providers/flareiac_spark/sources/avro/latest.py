@@ -6,16 +6,16 @@ from typing import Final, TypeAlias
 from flareiac.kernel.diagnostics import Failure
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sources.avro.compatibility import tolerated
-from flareiac_spark.sources.avro.differences import Difference, differences
-from flareiac_spark.sources.avro.registry import (
+from flareiac_spark_runtime.sources.avro.differences import Difference, differences
+from flareiac_spark_runtime.sources.avro.registry import (
     NotFound,
     Registry,
     RegistryAccess,
     RegistryProblem,
     SubjectVersion,
 )
-from flareiac_spark.sources.avro.types import AvroType, NotAvro, parse
-from flareiac_spark.sources.resolved import SpecColumn
+from flareiac_spark_runtime.sources.avro.types import AvroType, NotAvro, parse
+from flareiac_spark_runtime.sources.resolved import SpecColumn
 
 TIMEOUT_S: Final = 5.0
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
-from flareiac_spark.sources.avro.types import (
+from flareiac_spark_runtime.sources.avro.types import (
     Array,
     AvroType,
     Decimal,

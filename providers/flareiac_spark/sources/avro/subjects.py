@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 from flareiac.kernel.data import parse_json
 from flareiac.kernel.diagnostics import Failure
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac_spark.sources.avro.registry import (
+from flareiac_spark_runtime.sources.avro.registry import (
     NotFound,
     RegisteredSchema,
     Registry,
@@ -17,8 +17,8 @@ from flareiac_spark.sources.avro.registry import (
     RegistryRejected,
     SubjectVersion,
 )
-from flareiac_spark.sources.avro.spelling import spelled
-from flareiac_spark.sources.avro.types import NotAvro, Record, parse
+from flareiac_spark_runtime.sources.avro.spelling import spelled
+from flareiac_spark_runtime.sources.avro.types import NotAvro, Record, parse
 
 TIMEOUT_S: Final = 5.0
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Final
 
 from flareiac_spark.sources.files.batches_read import reached
-from flareiac_spark.sources.files.notes import local_path, noted_files
 from flareiac_spark.sources.folder_look import FilesLeft
-from flareiac_spark.sources.path_patterns import is_pattern
-from flareiac_spark.storage import Place
+from flareiac_spark_runtime.sources.files.notes import local_path, noted_files
+from flareiac_spark_runtime.sources.path_patterns import is_pattern
+from flareiac_spark_runtime.storage import Place
 
 _OTHER_LISTING: Final = frozenset(
     name.lower()

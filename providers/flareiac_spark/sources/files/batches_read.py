@@ -4,10 +4,10 @@ from typing import Final
 
 from flareiac.kernel.data import parse_json
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac_spark.checkpoint_log import batches, read_offsets
-from flareiac_spark.sources.files.notes import note_of_offset
 from flareiac_spark.sources.on_disk import by_log
-from flareiac_spark.storage import Place
+from flareiac_spark_runtime.checkpoint_log import batches, read_offsets
+from flareiac_spark_runtime.sources.files.notes import note_of_offset
+from flareiac_spark_runtime.storage import Place
 
 NONE_YET: Final = -1
 

@@ -13,11 +13,9 @@ from flareiac.sdk.project import Project
 from flareiac.sdk.secret_settings import checked_settings
 from flareiac.sdk.validators import parse_duration
 from flareiac_spark import codes
-from flareiac_spark.checkpoint_log import Damaged
 from flareiac_spark.column_types import Column
 from flareiac_spark.places import absolute_place
 from flareiac_spark.settings import BATCH_SIZE, all_of
-from flareiac_spark.sources.bad_records import DECIDED_BY_BAD_RECORDS
 from flareiac_spark.sources.doubtful_options import doubtful_options
 from flareiac_spark.sources.file_formats import (
     POSITIONAL,
@@ -29,13 +27,15 @@ from flareiac_spark.sources.file_formats import (
 from flareiac_spark.sources.files.backlog import SEVEN_DAYS_MS, files_left, files_read
 from flareiac_spark.sources.files.folder_text import blockers, notes, old_rules
 from flareiac_spark.sources.files.offsets import FilesOffsets
-from flareiac_spark.sources.files.reading import FIRST, NEWEST, RECORDS, RECURSIVE, reads_lines
-from flareiac_spark.sources.files.resolved import ResolvedFiles
 from flareiac_spark.sources.files.schema import BLOCK
 from flareiac_spark.sources.folder_look import FilesLeft, FilesRead, FolderLook, FolderNote
-from flareiac_spark.sources.resolved import SpecColumn
 from flareiac_spark.sources.source import Places, Source, Surroundings
-from flareiac_spark.storage import Place
+from flareiac_spark_runtime.checkpoint_log import Damaged
+from flareiac_spark_runtime.sources.bad_records import DECIDED_BY_BAD_RECORDS
+from flareiac_spark_runtime.sources.files.reading import FIRST, NEWEST, RECORDS, RECURSIVE, reads_lines
+from flareiac_spark_runtime.sources.files.resolved import ResolvedFiles
+from flareiac_spark_runtime.sources.resolved import SpecColumn
+from flareiac_spark_runtime.storage import Place
 
 _READING: Final = replace(READING, attributes=(*READING.attributes, "reading"))
 _WRITTEN: Final = "reading_is_written"

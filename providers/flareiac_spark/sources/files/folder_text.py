@@ -5,9 +5,9 @@ from typing import Final
 
 from flareiac.sdk.changes import Blocker, blocker
 from flareiac_spark import codes
-from flareiac_spark.sources.files.reading import IGNORES_SINK_LOG, NEWEST, RECURSIVE, SINK_LOG
-from flareiac_spark.sources.files.resolved import sink_log_text
 from flareiac_spark.sources.folder_look import FolderLook, FolderNote, HeaderDiffers, HeaderLine
+from flareiac_spark_runtime.sources.files.reading import IGNORES_SINK_LOG, NEWEST, RECURSIVE, SINK_LOG
+from flareiac_spark_runtime.sources.files.resolved import sink_log_text
 
 _DAY_MS: Final = 24 * 3_600_000
 _EVERY: Final = (

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote
 
-from flareiac_spark.checkpoint_log import Damaged, files_in, newest
-from flareiac_spark.sources.files.notes import note_of_offset, noted_files
 from flareiac_spark.sources.files.overwritten import unread
 from flareiac_spark.sources.offsets import CarryOver, Offsets, SourceOnDisk, Write
-from flareiac_spark.storage import Place
+from flareiac_spark_runtime.checkpoint_log import Damaged, files_in, newest
+from flareiac_spark_runtime.sources.files.notes import note_of_offset, noted_files
+from flareiac_spark_runtime.storage import Place
 
 
 class FilesOffsets(Offsets):

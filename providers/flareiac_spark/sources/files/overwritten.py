@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Final
 
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac_spark.checkpoint_log import Damaged
 from flareiac_spark.sources.files.batches_read import Reading, readings
-from flareiac_spark.sources.files.notes import NotedFile, local_path, noted_files
-from flareiac_spark.storage import Place
-from flareiac_spark.utc import utc_text
+from flareiac_spark_runtime.checkpoint_log import Damaged
+from flareiac_spark_runtime.sources.files.notes import NotedFile, local_path, noted_files
+from flareiac_spark_runtime.storage import Place
+from flareiac_spark_runtime.utc import utc_text
 
 NEWEST: Final = 100_000
 """Files that are looked at, the newest ones of each source: one question to the file system each."""

@@ -7,7 +7,7 @@ from flareiac.sdk.on_change import ChangeClass, OnChange
 from flareiac.sdk.schema import Attribute, Block
 from flareiac.sdk.validators import is_duration, one_of, whole
 from flareiac_spark.sources.file_formats import FORMAT, OPTIONS
-from flareiac_spark.sources.files.reading import FIRST, NEWEST
+from flareiac_spark_runtime.sources.files.reading import FIRST, NEWEST
 
 BLOCK: Final = Block(
     description="Reads new files of a folder.",

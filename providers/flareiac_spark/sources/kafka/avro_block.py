@@ -11,14 +11,14 @@ from flareiac.kernel.records import Foreign, decode
 from flareiac.sdk.references import Resolved
 from flareiac_spark import codes
 from flareiac_spark.column_types import Column
-from flareiac_spark.sources.avro.columns import columns_of
-from flareiac_spark.sources.avro.differences import blocks, differences
-from flareiac_spark.sources.avro.registry import RegistryAccess
-from flareiac_spark.sources.avro.texts import clause
-from flareiac_spark.sources.avro.types import NotAvro, Record, parse
-from flareiac_spark.sources.debezium.avro_rows import NOT_ENVELOPES, effective, row_of, unreadable
-from flareiac_spark.sources.kafka.formats import DEBEZIUM_AVRO, OF_AVRO
-from flareiac_spark.sources.resolved import SpecColumn
+from flareiac_spark_runtime.sources.avro.columns import columns_of
+from flareiac_spark_runtime.sources.avro.differences import blocks, differences
+from flareiac_spark_runtime.sources.avro.registry import RegistryAccess
+from flareiac_spark_runtime.sources.avro.texts import clause
+from flareiac_spark_runtime.sources.avro.types import NotAvro, Record, parse
+from flareiac_spark_runtime.sources.debezium.avro_rows import NOT_ENVELOPES, effective, row_of, unreadable
+from flareiac_spark_runtime.sources.kafka.formats import DEBEZIUM_AVRO, OF_AVRO
+from flareiac_spark_runtime.sources.resolved import SpecColumn
 
 SPARK_AVRO: Final = "org.apache.spark:spark-avro_2.13:4.1.1"
 _OF_VALUES: Final = "-value"

@@ -11,9 +11,9 @@ from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark import codes
 from flareiac_spark.column_types import Column
-from flareiac_spark.sources.debezium.json_kinds import deciding, spoken_values
-from flareiac_spark.sources.debezium.names import CHANGE, OPTIONS, SCHEMAS
-from flareiac_spark.sources.kafka.formats import DEBEZIUM_JSON
+from flareiac_spark_runtime.sources.debezium.json_kinds import deciding, spoken_values
+from flareiac_spark_runtime.sources.debezium.names import CHANGE, OPTIONS, SCHEMAS
+from flareiac_spark_runtime.sources.kafka.formats import DEBEZIUM_JSON
 
 _ATTRIBUTE: Final = ("kafka", "options")
 

@@ -17,14 +17,18 @@ from flareiac_spark import codes
 from flareiac_spark.column_types import Column
 from flareiac_spark.settings import BATCH_SIZE, PARALLELISM, all_of
 from flareiac_spark.sources.avro.latest import SchemaRead
-from flareiac_spark.sources.avro.registry import RegistryAccess
 from flareiac_spark.sources.changes import Meaning
-from flareiac_spark.sources.debezium.avro_rows import row_read
-from flareiac_spark.sources.debezium.names import CHANGE, OP, POSITION
 from flareiac_spark.sources.kafka.avro_block import SPARK_AVRO, AvroBlock, derived_columns
-from flareiac_spark.sources.kafka.avro_values import AvroValues
 from flareiac_spark.sources.kafka.debezium_block import DebeziumBlock, change_columns
-from flareiac_spark.sources.kafka.formats import (
+from flareiac_spark.sources.kafka.offsets import KafkaOffsets
+from flareiac_spark.sources.kafka.schema import BLOCK
+from flareiac_spark.sources.samples import SampleRead
+from flareiac_spark.sources.source import ChangeColumns, Places, Source, Surroundings, TopicRead
+from flareiac_spark_runtime.sources.avro.registry import RegistryAccess
+from flareiac_spark_runtime.sources.debezium.avro_rows import row_read
+from flareiac_spark_runtime.sources.debezium.names import CHANGE, OP, POSITION
+from flareiac_spark_runtime.sources.kafka.avro_values import AvroValues
+from flareiac_spark_runtime.sources.kafka.formats import (
     BESIDE_VALUE,
     DEBEZIUM,
     HEADERS,
@@ -35,14 +39,10 @@ from flareiac_spark.sources.kafka.formats import (
     TEXTS,
     VALUE,
 )
-from flareiac_spark.sources.kafka.offsets import KafkaOffsets
-from flareiac_spark.sources.kafka.resolved import ResolvedKafka
-from flareiac_spark.sources.kafka.schema import BLOCK
-from flareiac_spark.sources.kafka.starting import EARLIEST, NotAStart, starting_of
-from flareiac_spark.sources.kafka_client import SERVERS
-from flareiac_spark.sources.resolved import SpecColumn
-from flareiac_spark.sources.samples import SampleRead
-from flareiac_spark.sources.source import ChangeColumns, Places, Source, Surroundings, TopicRead
+from flareiac_spark_runtime.sources.kafka.resolved import ResolvedKafka
+from flareiac_spark_runtime.sources.kafka.starting import EARLIEST, NotAStart, starting_of
+from flareiac_spark_runtime.sources.kafka_client import SERVERS
+from flareiac_spark_runtime.sources.resolved import SpecColumn
 
 _FIRST_START: Final = ("starting_offsets",)
 _NAMES: Final = ("connection", "topic_blocks")

@@ -7,14 +7,14 @@ from typing import Any
 
 from flareiac.kernel.data import parse_json
 from flareiac.sdk import name_patterns
-from flareiac_spark.checkpoint_log import Damaged, any_json, text_of
 from flareiac_spark.sources.findings import Partition
-from flareiac_spark.sources.kafka.positions import log_text, offset_text, positions_of
-from flareiac_spark.sources.kafka.topic_notes import notes_place, read_notes
 from flareiac_spark.sources.offsets import CarryOver, Offsets, SourceOnDisk, Write
 from flareiac_spark.sources.reachable import NotedTopic, NotedTopics
-from flareiac_spark.sources.record_lag import records_behind
-from flareiac_spark.storage import Place
+from flareiac_spark_runtime.checkpoint_log import Damaged, any_json, text_of
+from flareiac_spark_runtime.sources.kafka.positions import log_text, offset_text, positions_of
+from flareiac_spark_runtime.sources.kafka.topic_notes import notes_place, read_notes
+from flareiac_spark_runtime.sources.record_lag import records_behind
+from flareiac_spark_runtime.storage import Place
 
 
 class KafkaOffsets(Offsets):

@@ -7,7 +7,7 @@ from flareiac.sdk.on_change import ChangeClass, OnChange
 from flareiac.sdk.schema import Attribute, Block
 from flareiac.sdk.secret_settings import SETTINGS
 from flareiac.sdk.validators import LARGEST_LONG, not_empty, one_of, whole
-from flareiac_spark.sources.kafka.formats import FORMATS
+from flareiac_spark_runtime.sources.kafka.formats import FORMATS
 
 ISOLATION_LEVELS: Final = ("read_committed", "read_uncommitted")
 KEYS: Final = ("string", "binary")

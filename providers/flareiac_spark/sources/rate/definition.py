@@ -12,10 +12,10 @@ from flareiac_spark.column_types import Column
 from flareiac_spark.settings import PARALLELISM, all_of
 from flareiac_spark.sources.changes import Meaning
 from flareiac_spark.sources.rate.offsets import RateOffsets
-from flareiac_spark.sources.rate.resolved import ResolvedRate
 from flareiac_spark.sources.rate.schema import BLOCK
-from flareiac_spark.sources.resolved import SpecColumn
 from flareiac_spark.sources.source import Places, Source, Surroundings, without_columns
+from flareiac_spark_runtime.sources.rate.resolved import ResolvedRate
+from flareiac_spark_runtime.sources.resolved import SpecColumn
 
 _COLUMNS: Final = (Column(name="timestamp", type="timestamptz"), Column(name="value", type="long"))
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from flareiac.kernel.data import parse_json
 from flareiac_spark.sources.offsets import CarryOver, Offsets, SourceOnDisk
-from flareiac_spark.storage import Place
+from flareiac_spark_runtime.storage import Place
 
 
 class RateOffsets(Offsets):

@@ -10,11 +10,11 @@ from flareiac.sdk.definitions import Flag, Number, Ref, Text
 from flareiac_spark import codes
 from flareiac_spark.column_types import Column, table_columns
 from flareiac_spark.settings import BATCH_SIZE, all_of
-from flareiac_spark.sources.resolved import SpecColumn
 from flareiac_spark.sources.source import Places, Source, Surroundings, TableRead, without_columns
 from flareiac_spark.sources.table.offsets import TableOffsets
-from flareiac_spark.sources.table.resolved import ResolvedTable
 from flareiac_spark.sources.table.schema import BLOCK
+from flareiac_spark_runtime.sources.resolved import SpecColumn
+from flareiac_spark_runtime.sources.table.resolved import ResolvedTable
 
 _FIRST_START: Final = ("start_from",)
 _HARMLESS: Final = (

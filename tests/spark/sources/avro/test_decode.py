@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from flareiac_spark.driver.column_types import spark_columns
-from flareiac_spark.sources.avro.columns import columns_of
-from flareiac_spark.sources.avro.decode import Framed, Plain, Writers, decode_avro
-from flareiac_spark.sources.avro.known import NotedSchemas, new_id_in
-from flareiac_spark.sources.avro.spelling import spelled
-from flareiac_spark.sources.avro.types import Record, parse
-from flareiac_spark.sources.decoding import ERROR, ONCE
-from flareiac_spark.sources.resolved import SpecColumn
+from flareiac_spark_runtime.driver.column_types import spark_columns
+from flareiac_spark_runtime.sources.avro.columns import columns_of
+from flareiac_spark_runtime.sources.avro.decode import Framed, Plain, Writers, decode_avro
+from flareiac_spark_runtime.sources.avro.known import NotedSchemas, new_id_in
+from flareiac_spark_runtime.sources.avro.spelling import spelled
+from flareiac_spark_runtime.sources.avro.types import Record, parse
+from flareiac_spark_runtime.sources.decoding import ERROR, ONCE
+from flareiac_spark_runtime.sources.resolved import SpecColumn
 from tests.support.avro_schemas import schemas
 from tests.support.avro_values import Json, encoded, framed
 from tests.support.kafka_connector import connector_jars

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from flareiac_spark.sources.avro.columns import natural_type
-from flareiac_spark.sources.avro.known import NotedSchemas, complete, new_id_in, new_id_text
-from flareiac_spark.sources.avro.registry import (
+from flareiac_spark_runtime.sources.avro.columns import natural_type
+from flareiac_spark_runtime.sources.avro.known import NotedSchemas, complete, new_id_in, new_id_text
+from flareiac_spark_runtime.sources.avro.registry import (
     NotFound,
     Registry,
     RegistryAccess,
@@ -19,7 +19,7 @@ from flareiac_spark.sources.avro.registry import (
     RegistryProblem,
     RegistryRefused,
 )
-from flareiac_spark.sources.avro.types import Record, parse
+from flareiac_spark_runtime.sources.avro.types import Record, parse
 from tests.support.schema_registry import SchemaRegistry
 
 FIRST: Any = {"type": "record", "name": "Order", "fields": [{"name": "id", "type": "long"}]}

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flareiac.kernel.column_types import render, type_of
-from flareiac_spark.sources.avro.columns import NoColumn, columns_of, natural_type
-from flareiac_spark.sources.avro.differences import (
+from flareiac_spark_runtime.sources.avro.columns import NoColumn, columns_of, natural_type
+from flareiac_spark_runtime.sources.avro.differences import (
     MissingField,
     NewField,
     NotARecord,
@@ -18,10 +18,10 @@ from flareiac_spark.sources.avro.differences import (
     blocks,
     differences,
 )
-from flareiac_spark.sources.avro.spelling import spelled
-from flareiac_spark.sources.avro.texts import clause, way_to_read
-from flareiac_spark.sources.avro.types import NotAvro, Record, parse
-from flareiac_spark.sources.resolved import SpecColumn
+from flareiac_spark_runtime.sources.avro.spelling import spelled
+from flareiac_spark_runtime.sources.avro.texts import clause, way_to_read
+from flareiac_spark_runtime.sources.avro.types import NotAvro, Record, parse
+from flareiac_spark_runtime.sources.resolved import SpecColumn
 from tests.support.avro_schemas import schemas
 
 

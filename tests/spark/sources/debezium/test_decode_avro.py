@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from pyspark.sql.functions import unix_micros
 
-from flareiac_spark.driver.column_types import spark_columns
-from flareiac_spark.sources.avro.decode import Framed, Plain, Writers
-from flareiac_spark.sources.avro.known import NotedSchemas
-from flareiac_spark.sources.avro.spelling import spelled
-from flareiac_spark.sources.avro.types import parse
-from flareiac_spark.sources.debezium.decode_avro import Decoding, decode_envelopes
-from flareiac_spark.sources.debezium.names import CHANGE
-from flareiac_spark.sources.decoding import ERROR, ONCE
-from flareiac_spark.sources.resolved import SpecColumn
+from flareiac_spark_runtime.driver.column_types import spark_columns
+from flareiac_spark_runtime.sources.avro.decode import Framed, Plain, Writers
+from flareiac_spark_runtime.sources.avro.known import NotedSchemas
+from flareiac_spark_runtime.sources.avro.spelling import spelled
+from flareiac_spark_runtime.sources.avro.types import parse
+from flareiac_spark_runtime.sources.debezium.decode_avro import Decoding, decode_envelopes
+from flareiac_spark_runtime.sources.debezium.names import CHANGE
+from flareiac_spark_runtime.sources.decoding import ERROR, ONCE
+from flareiac_spark_runtime.sources.resolved import SpecColumn
 from tests.support.avro_values import encoded, framed
 from tests.support.debezium import (
     MYSQL,

@@ -11,11 +11,11 @@ from uuid import UUID
 import pytest
 from pyspark.sql.functions import unix_micros
 
-from flareiac_spark.driver.column_types import spark_columns
-from flareiac_spark.sources.debezium.decode_json import decode_json
-from flareiac_spark.sources.debezium.names import CHANGE
-from flareiac_spark.sources.decoding import ERROR, ONCE
-from flareiac_spark.sources.resolved import SpecColumn
+from flareiac_spark_runtime.driver.column_types import spark_columns
+from flareiac_spark_runtime.sources.debezium.decode_json import decode_json
+from flareiac_spark_runtime.sources.debezium.names import CHANGE
+from flareiac_spark_runtime.sources.decoding import ERROR, ONCE
+from flareiac_spark_runtime.sources.resolved import SpecColumn
 from tests.support.debezium import (
     MYSQL,
     NOW_MS,

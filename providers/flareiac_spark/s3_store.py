@@ -1,0 +1,48 @@
+"""Object storage through boto3, for the command line. Credentials, region and address come from the standard
+AWS settings of the process (``AWS_PROFILE``, ``AWS_REGION``, ``AWS_ENDPOINT_URL_S3`` and the like).
+"""
+
+from collections.abc import Iterator, Sequence
+
+from flareiac.sdk.s3_bucket import Bucket, BucketPlace, S3Entry
+from flareiac_spark_runtime.storage.object_store import Listed, Version
+
+
+class S3Store:
+    """One bucket (see ``ObjectStore``)."""
+
+    def __init__(self, bucket: str) -> None:
+        self._bucket = Bucket(BucketPlace(bucket=bucket, prefix="", page="flareiac/docs/service.md"))
+
+    @property
+    def address(self) -> str:
+        return f"s3://{self._bucket.place.bucket}"
+
+    def get(self, key: str) -> Version | None:
+        found = self._bucket.fetch(key)
+        return None if found is None else Version(content=found[0], revision=found[1])
+
+    def look(self, key: str) -> Listed | None:
+        found = self._bucket.head(key)
+        return None if found is None else _listed(found)
+
+    def list(self, prefix: str, *, deep: bool) -> Iterator[Listed]:
+        for item in self._bucket.entries(prefix, deep=deep):
+            yield _listed(item)
+
+    def put(self, key: str, content: bytes) -> None:
+        self._bucket.put(key, content)
+
+    def swap(self, key: str, content: bytes, revision: str | None) -> str | None:
+        written = self._bucket.replace(key, content, revision)
+        if written is not None:
+            return written
+        found = self.get(key)
+        return found.revision if found is not None and found.content == content else None
+
+    def delete(self, keys: Sequence[str]) -> None:
+        self._bucket.delete(keys)
+
+
+def _listed(item: S3Entry) -> Listed:
+    return Listed(key=item.key, size=item.size, modified=item.modified, revision=item.revision)

@@ -1,0 +1,165 @@
+"""What runs: the content of ``status.json``, written by the application's driver alone. Times are UTC
+seconds since 1970.
+"""
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Any, Final, Literal, TypeAlias
+
+from flareiac.kernel.data import Seconds
+from flareiac.kernel.host import Host
+from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.kernel.records import SPARSE, UNSTORED, named
+from flareiac_spark_runtime.control.rhythm import LOCAL
+
+ASKED_TO_STOP: Final = "asked to stop"
+"""Why an application ended that was asked to."""
+Phase: TypeAlias = Literal[
+    "pending", "starting", "running", "idle", "stopping", "stopped", "completed", "backoff", "failed"
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApplicationStatus:
+    """``digest`` is that of the settings the application was started with. ``phase`` ``ended`` with
+    ``reason`` is its last word.
+    """
+
+    id: str
+    name: str
+    host: str
+    pid: int
+    pid_started: str
+    jvm_pid: int | None = None
+    jvm_pid_started: str | None = None
+    spark_version: str = ""
+    java_version: str = ""
+    ui: str | None = None
+    digest: str = ""
+    phase: Literal["starting", "running", "ended"] = "running"
+    reason: str = ""
+    trouble: str | None = None
+    """Why what should run cannot be read at the moment; what runs goes on meanwhile."""
+    monitoring_trouble: str = field(default="", metadata=SPARSE)
+    """Why it cannot be probed as its engine says; what runs goes on meanwhile."""
+    place: Host | None = None
+    """Where its processes can be looked for; early versions wrote only the ``host``'s name."""
+    waiting: str = field(default="", metadata=SPARSE)
+    """Why it has no executors, so that its jobs wait; empty while it has."""
+    release: str = field(default="", metadata=SPARSE)
+    """The driver's own, such as ``0.1.0``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorSummary:
+    """``error_class`` is Spark's error condition (``UNRESOLVED_COLUMN.WITH_SUGGESTION``) or an exception's
+    name.
+    """
+
+    error_class: str = field(metadata=named("class"))
+    message: str
+    permanent: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceLag:
+    """How far a source was read, and how far it could be, in its own offsets; ``latest`` None: it does not
+    tell.
+    """
+
+    source: str | None = None
+    end: Any = None
+    latest: Any = None
+    metrics: Any = field(default=None, metadata=SPARSE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryStatus:
+    """One streaming query. ``batch`` is the last one committed, None before the first of this run."""
+
+    output: str
+    id: str
+    run_id: str
+    batch: int | None = None
+    last_commit: Seconds | None = None
+    input_rows_per_second: float | None = None
+    processed_rows_per_second: float | None = None
+    lag: Mapping[str, SourceLag] = field(default_factory=dict)
+    watermark: str | None = None
+    state_rows: int | None = None
+    rows_dropped_by_watermark: int | None = None
+    """In the last batch."""
+    late_rows: int = field(default=0, metadata=SPARSE)
+    """Rows that were dropped because they were later than the watermark, since the query's first start."""
+    state_bytes: int | None = field(default=None, metadata=UNSTORED)
+    """For the driver's own metrics alone."""
+    input_rows: int | None = 0
+    """Rows read by this run so far, each once for each input that reads it; None where that is not known."""
+    bad_records: Mapping[str, int | None] = field(default_factory=dict, metadata=SPARSE)
+    """Records that could not be read in batches that this run committed, by input; None where it is not known
+    how many.
+    """
+    batch_seconds: float | None = None
+    """How long the last committed batch took."""
+    running_seconds: float | None = None
+    """How long the batch under way has been running, None between batches. This and the next two as of the
+    heartbeat.
+    """
+    quiet_seconds: float | None = None
+    """Since the last commit of this run, or since it began."""
+    behind_seconds: float | None = None
+    """Since it last had read all that its sources had, or since it began."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputResult:
+    snapshot_id: int | None
+    rows: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResult:
+    """A finished run. ``snapshot_id`` and ``rows`` are those of the first output; ``found`` if an earlier
+    process had done it.
+    """
+
+    run_id: str | None
+    snapshot_id: int | None
+    rows: int | None
+    outputs: Mapping[str, OutputResult] = field(default_factory=dict)
+    found: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobStatus:
+    """``failures`` counts those within the restart budget's window; ``since`` is when the phase began."""
+
+    phase: Phase
+    digest: str
+    nonce: int = 0
+    queries: tuple[QueryStatus, ...] = ()
+    failures: int = 0
+    last_error: ErrorSummary | None = None
+    since: Seconds = 0.0
+    result: RunResult | None = None
+    waiting: str = field(default="", metadata=SPARSE)
+    """Which system of its sources does not answer, and why."""
+    late_rows: Mapping[str, int] = field(default_factory=dict, metadata=SPARSE)
+    """Rows that were dropped because they were later than the watermark, by the id of the query, also of runs
+    before this driver's.
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """``heartbeat`` is when it was written; ``uptime`` is the same by the clock of the application's host
+    that no one sets.
+    """
+
+    application: ApplicationStatus
+    heartbeat: Seconds
+    observed_revision: int
+    jobs: Mapping[str, JobStatus] = field(default_factory=dict)
+    uptime: float | None = None
+    beat: float = field(default=LOCAL.beat, metadata=SPARSE)
+    """Seconds between two heartbeats of the application."""

@@ -1,0 +1,10 @@
+"""Starts the driver."""
+
+import sys
+
+from flareiac_spark_runtime.driver.application import main
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: python -m flareiac_spark_runtime.driver CONTROL_DIR")
+    sys.exit(main(sys.argv[1]))

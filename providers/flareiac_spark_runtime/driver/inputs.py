@@ -1,0 +1,132 @@
+"""Opens the inputs of a job: one frame each, either of the real source or an empty one of the declared
+columns.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, assert_never
+
+from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac_spark_runtime.control import FilesInput, Input, StreamInput, TableInput
+from flareiac_spark_runtime.driver import bad_records, tables
+from flareiac_spark_runtime.driver.column_types import quote, spark_columns, spark_type
+from flareiac_spark_runtime.driver.refusal import Refusal, refusal_of
+from flareiac_spark_runtime.sources.file_values import declared_columns as declared_columns_of
+from flareiac_spark_runtime.sources.file_values import valid_texts
+from flareiac_spark_runtime.sources.path_patterns import as_pattern
+from flareiac_spark_runtime.sources.reader_options import strict
+from flareiac_spark_runtime.sources.resolved import SpecColumn, StartRefused
+from flareiac_spark_runtime.storage import Place
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True, slots=True)
+class _Opening:
+    """See ``flareiac_spark_runtime.sources.resolved.Opening``."""
+
+    session: "SparkSession"
+    bad_records: str = ""
+    checkpoints: tuple[Place, ...] = ()
+    explains: bool = False
+
+    def schema(self, columns: tuple[SpecColumn, ...]) -> Any:
+        return spark_columns(columns)
+
+    def table(self, identifier: tuple[str, ...], uuid: str | None) -> str:
+        tables.load(self.session, identifier, uuid)
+        return tables.quoted_name(identifier)
+
+
+def open_input(
+    session: "SparkSession",
+    item: Input,
+    starts: Mapping[str, int | None],
+    checkpoints: tuple[Place, ...] = (),
+) -> Any:
+    """The frame of an input; touches its system. ``starts``: where streams of tables begin
+    (``start_times``); ``checkpoints``: the folders of the job's queries.
+    """
+    opening = _Opening(session)
+    match item:
+        case StreamInput():
+            return bad_records.taken_off(_judged(session, item, starts, checkpoints), item)
+        case TableInput():
+            return session.table(opening.table(item.identifier, item.uuid))
+        case FilesInput():
+            return _files(session, item)
+        case _:
+            assert_never(item)
+
+
+def _files(session: "SparkSession", item: FilesInput) -> Any:
+    path, options = as_pattern(item.path), strict(item.format, item.options)
+    if item.format == "parquet":
+        declared = session.createDataFrame([], spark_columns(item.columns)).schema
+        try:
+            frame = declared_columns_of(session, session.read, declared, path, options)
+        except StartRefused as refused:
+            raise refusal_of(refused.problem) from None
+        names = [quote(column.name) for column in item.columns]
+        return valid_texts(frame, item.columns, is_text=False).select(*names)
+    return session.read.format(item.format).schema(spark_columns(item.columns)).options(**options).load(path)
+
+
+def open_marked(
+    session: "SparkSession",
+    item: StreamInput,
+    starts: Mapping[str, int | None],
+    checkpoints: tuple[Place, ...] = (),
+) -> Any:
+    """The frame of a stream with what is known of each bad record, where its source judges records."""
+    return _judged(session, item, starts, checkpoints, explains=True)
+
+
+def explained(
+    session: "SparkSession", inputs: Sequence[Input], complaint: str, checkpoints: tuple[Place, ...]
+) -> str:
+    """What a query said of a bad record, with the reason where it can be found. Another input may have other
+    columns and, on another cluster, a topic of the same name: only the one that the complaint names is asked.
+    """
+    for item in inputs:
+        if isinstance(item, StreamInput) and bad_records.is_of(complaint, item.name):
+            opening = _Opening(session, item.bad_records, checkpoints, explains=True)
+            return item.source.explained(complaint, opening)
+    return complaint
+
+
+def _judged(
+    session: "SparkSession",
+    item: StreamInput,
+    starts: Mapping[str, int | None],
+    checkpoints: tuple[Place, ...],
+    *,
+    explains: bool = False,
+) -> Any:
+    try:
+        opening = _Opening(session, item.bad_records, checkpoints, explains)
+        return item.source.open(opening, starts.get(item.name))
+    except StartRefused as refused:
+        raise refusal_of(refused.problem) from None
+
+
+def empty_input(session: "SparkSession", item: Input) -> Any:
+    """A frame without rows of the declared columns, streaming where the input is; touches no system."""
+    streaming = isinstance(item, StreamInput)
+    source = session.readStream.format("rate").load() if streaming else session.range(0)
+    columns = declared_columns(item)
+    if not columns:
+        raise Refusal("NO_COLUMNS", f"No columns are known of the input {item.name!r}.")
+    return source.selectExpr(
+        *[f"CAST(NULL AS {spark_type(column.type)}) AS {quote(column.name)}" for column in columns]
+    )
+
+
+def declared_columns(item: Input) -> tuple[SpecColumn, ...]:
+    match item:
+        case StreamInput():
+            return item.source.frame_columns
+        case TableInput() | FilesInput():
+            return item.columns
+        case _:
+            assert_never(item)

@@ -1,0 +1,1 @@
+"""Records of Kafka topics as the driver reads and decodes them."""

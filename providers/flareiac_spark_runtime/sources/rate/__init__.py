@@ -1,0 +1,1 @@
+"""Rows of Spark's generator as the driver reads them."""

@@ -1,0 +1,1 @@
+"""Rows of an Iceberg table as the driver streams them."""

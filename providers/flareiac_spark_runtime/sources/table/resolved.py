@@ -1,0 +1,46 @@
+"""A streamed table as the driver opens it."""
+
+from typing import Any, Final, Literal
+
+from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac_spark_runtime.sources.resolved import Opening, ResolvedSource, SpecColumn, StreamedTable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolvedTable(ResolvedSource):
+    """``start_from``: ``earliest``, ``oldest_snapshot``, ``latest`` or an ISO 8601 time with offset.
+
+    ``columns`` are the table's, for analysis.
+    """
+
+    identifier: tuple[str, ...]
+    kind: Literal["table"] = "table"
+    uuid: str | None = None
+    start_from: str = "earliest"
+    max_files_per_trigger: int | None = None
+    skip_deletes: bool = False
+    skip_overwrites: bool = False
+    columns: tuple[SpecColumn, ...] = ()
+
+    @property
+    def table(self) -> StreamedTable:
+        return StreamedTable(identifier=self.identifier, uuid=self.uuid, start_from=self.start_from)
+
+    def open(self, opening: Opening, start: int | None) -> Any:
+        name = opening.table(self.identifier, self.uuid)
+        return opening.session.readStream.options(**self._options(start)).table(name)
+
+    def _options(self, start: int | None) -> dict[str, str]:
+        options = {}
+        if start is not None:
+            options["stream-from-timestamp"] = str(start)
+        if self.max_files_per_trigger is not None:
+            options["streaming-max-files-per-micro-batch"] = str(self.max_files_per_trigger)
+        if self.skip_deletes:
+            options["streaming-skip-delete-snapshots"] = "true"
+        if self.skip_overwrites:
+            options["streaming-skip-overwrite-snapshots"] = "true"
+        return options
+
+
+KIND: Final = ResolvedTable

@@ -1,0 +1,24 @@
+"""What travels to a cluster is exactly what runs there."""
+
+import grimp
+
+from flareiac_spark.runtime.driver_archive import SHARED
+
+
+def test_the_archive_holds_the_modules_of_the_core_that_its_packages_import() -> None:
+    graph = grimp.build_graph("flareiac", "flareiac_iceberg", "flareiac_spark_runtime")
+    waiting = {
+        name
+        for name in graph.modules
+        if name.startswith("flareiac_spark_runtime")
+        or (name.startswith("flareiac_iceberg.maintenance.kinds.") and name.endswith(".perform"))
+    }
+    reached = set(waiting)
+    while waiting:
+        waiting = {
+            each for name in waiting for each in graph.find_modules_directly_imported_by(name)
+        } - reached
+        reached |= waiting
+    core = {name for name in reached if name.partition(".")[0] == "flareiac"}
+    packages = {name.rpartition(".")[0] for name in core} - {""}
+    assert sorted(core | packages) == sorted(SHARED)
