@@ -3,6 +3,42 @@
 from typing import Final
 
 from flareiac.kernel.codes import Code
+from flareiac_iceberg_runtime.codes import (
+    BRANCH_RETENTION_TOO_SHORT as BRANCH_RETENTION_TOO_SHORT,
+)
+from flareiac_iceberg_runtime.codes import (
+    FILES_OF_OTHER_TABLE as FILES_OF_OTHER_TABLE,
+)
+from flareiac_iceberg_runtime.codes import (
+    FILES_OF_UNKNOWN_OWNER as FILES_OF_UNKNOWN_OWNER,
+)
+from flareiac_iceberg_runtime.codes import (
+    MORE_EXPIRED_THAN_FORECAST as MORE_EXPIRED_THAN_FORECAST,
+)
+from flareiac_iceberg_runtime.codes import (
+    MORE_ROWS_THAN_FORECAST as MORE_ROWS_THAN_FORECAST,
+)
+from flareiac_iceberg_runtime.codes import (
+    ORPHANS_IN_USE as ORPHANS_IN_USE,
+)
+from flareiac_iceberg_runtime.codes import (
+    ORPHANS_NOT_REMOVED as ORPHANS_NOT_REMOVED,
+)
+from flareiac_iceberg_runtime.codes import (
+    ORPHANS_TOO_YOUNG as ORPHANS_TOO_YOUNG,
+)
+from flareiac_iceberg_runtime.codes import (
+    PATHS_DIFFER_IN_PREFIX as PATHS_DIFFER_IN_PREFIX,
+)
+from flareiac_iceberg_runtime.codes import (
+    REMOVAL_FORBIDDEN as REMOVAL_FORBIDDEN,
+)
+from flareiac_iceberg_runtime.codes import (
+    ROWS_WITHOUT_AGE as ROWS_WITHOUT_AGE,
+)
+from flareiac_iceberg_runtime.codes import (
+    SNAPSHOTS_NOT_EXPIRED as SNAPSHOTS_NOT_EXPIRED,
+)
 
 # Codes of catalogs
 UNSUPPORTED_CATALOG: Final = Code("FII001", "This type of catalog is not supported")
@@ -158,17 +194,3 @@ TABLE_IN_USE: Final = Code("FIX025", "A job that uses the table has not stopped"
 ROLLBACK_NOT_CONFIRMED: Final = Code("FIX028", "The rollback is not confirmed")
 
 # Codes of maintenance that Spark carries out
-REMOVAL_FORBIDDEN: Final = Code("FIK117", "The table forbids the removal of files")
-BRANCH_RETENTION_TOO_SHORT: Final = Code(
-    "FIK118", "The retention of a branch gives up snapshots that are needed"
-)
-ORPHANS_TOO_YOUNG: Final = Code("FIK119", "Orphan files must be older than 24 hours")
-PATHS_DIFFER_IN_PREFIX: Final = Code("FIK120", "A location may have two spellings")
-ORPHANS_NOT_REMOVED: Final = Code("FIK123", "Some orphan files could not be removed")
-SNAPSHOTS_NOT_EXPIRED: Final = Code("FIK124", "Snapshots that were to expire still exist")
-ROWS_WITHOUT_AGE: Final = Code("FIK125", "The column gives rows no age")
-MORE_ROWS_THAN_FORECAST: Final = Code("FIK139", "More rows would be deleted than forecast")
-MORE_EXPIRED_THAN_FORECAST: Final = Code("FIK136", "More would expire than forecast")
-FILES_OF_UNKNOWN_OWNER: Final = Code("FIK126", "Files below the table's location may not be its own")
-FILES_OF_OTHER_TABLE: Final = Code("FIK127", "Another table has files below the table's location")
-ORPHANS_IN_USE: Final = Code("FIK128", "Files to be removed are in use under another spelling")

@@ -21,6 +21,7 @@ ROOT: Final = Path(__file__).parents[2]
 OWN: Final = {
     "flareiac",
     "flareiac_iceberg",
+    "flareiac_iceberg_runtime",
     "flareiac_kafka",
     "flareiac_secrets",
     "flareiac_spark",

@@ -14,12 +14,12 @@ import pytest
 
 from flareiac.sdk.changes import Action
 from flareiac.sdk.secrets import resolve
-from flareiac_iceberg.maintenance.kinds.compaction.perform import RewriteDataFiles
-from flareiac_iceberg.maintenance.kinds.delete_rewrite.perform import RewriteDeleteFiles
-from flareiac_iceberg.maintenance.kinds.manifest_rewrite.perform import RewriteManifests
-from flareiac_iceberg.maintenance.kinds.orphan_removal.perform import RemoveOrphans
-from flareiac_iceberg.maintenance.kinds.retention.perform import DeleteRows
-from flareiac_iceberg.maintenance.kinds.snapshot_expiry.perform import ExpireSnapshots
+from flareiac_iceberg_runtime.kinds.compaction.perform import RewriteDataFiles
+from flareiac_iceberg_runtime.kinds.delete_rewrite.perform import RewriteDeleteFiles
+from flareiac_iceberg_runtime.kinds.manifest_rewrite.perform import RewriteManifests
+from flareiac_iceberg_runtime.kinds.orphan_removal.perform import RemoveOrphans
+from flareiac_iceberg_runtime.kinds.retention.perform import DeleteRows
+from flareiac_iceberg_runtime.kinds.snapshot_expiry.perform import ExpireSnapshots
 from flareiac_spark.runtime.coordinates import parse_coordinates
 from flareiac_spark.runtime.jars import fetch_jars
 from flareiac_spark_runtime.control import Maintain
@@ -197,7 +197,7 @@ def test_every_kind_of_maintenance(
     now = int(time.time() * 1000)
     assert kept.maintain(ExpireSnapshots(older_than_ms=now, retain_last=1))["expired_snapshots"] > 1
 
-    monkeypatch.setattr("flareiac_iceberg.maintenance.kinds.orphan_removal.perform._DAY_MS", -60_000)
+    monkeypatch.setattr("flareiac_iceberg_runtime.kinds.orphan_removal.perform._DAY_MS", -60_000)
     one, other = str(uuid4()), str(uuid4())
     orphans = [
         kept.put(f"/data/ts_day=2026-01-02/00000-7-{one}-00001.parquet"),

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from flareiac_iceberg.format.civil_time import time_text
+from flareiac_iceberg_runtime.civil_time import time_text
 
 _UNITS: Final = (("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1))
 _SIZES: Final = (("TB", 1024**4), ("GB", 1024**3), ("MB", 1024**2), ("KB", 1024))

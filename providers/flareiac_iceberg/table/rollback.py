@@ -8,9 +8,9 @@ from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.lakehouse import EarlierState
 from flareiac_iceberg import codes
-from flareiac_iceberg.format.civil_time import time_text
 from flareiac_iceberg.format.snapshots import MAIN, Commit, by_id, commits, described, heads
 from flareiac_iceberg.maintenance.humanize import count
+from flareiac_iceberg_runtime.civil_time import time_text
 
 HELD_MS: Final = 7 * 24 * 60 * 60 * 1000
 """How long a tag keeps what was left behind from being expired."""

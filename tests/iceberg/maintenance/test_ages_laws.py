@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from flareiac_iceberg.format.civil_time import DAY_MS, ceiling, date_of, days_of, floor
-from flareiac_iceberg.maintenance.kinds.retention.ages import Age, Told, age_of, unit_of
+from flareiac_iceberg_runtime.civil_time import DAY_MS, ceiling, date_of, days_of, floor
+from flareiac_iceberg_runtime.kinds.retention.ages import Age, Told, age_of, unit_of
 from tests.iceberg.maintenance.neighbours import (
     Row,
     Table,

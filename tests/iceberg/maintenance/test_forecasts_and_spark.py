@@ -21,10 +21,10 @@ from flareiac.sdk.maintenance import Judgement, MaintenanceTask
 from flareiac_iceberg.maintenance.contents import Contents
 from flareiac_iceberg.maintenance.contents import Table as MeasuredTable
 from flareiac_iceberg.maintenance.kinds.compaction.file_filter import filter_of
-from flareiac_iceberg.maintenance.kinds.compaction.perform import _condition as condition
 from flareiac_iceberg.maintenance.kinds.compaction.settings import OPTIONS as COMPACTION
 from flareiac_iceberg.maintenance.kinds.delete_rewrite.settings import OPTIONS as DELETE_REWRITE
 from flareiac_iceberg.maintenance.plan import TableMaintainer
+from flareiac_iceberg_runtime.kinds.compaction.perform import _condition as condition
 from flareiac_spark_runtime.driver.refusal import Refusal
 from tests.iceberg.lake import CALLS, CATALOG, Lake
 from tests.iceberg.maintenance.filters import KINDS, conditions, table_of

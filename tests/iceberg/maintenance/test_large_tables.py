@@ -12,9 +12,9 @@ from flareiac.kernel.records import encode
 from flareiac.sdk.maintenance import MaintenanceTask, TasksRequest
 from flareiac_iceberg.catalogs.metadata_files import load
 from flareiac_iceberg.maintenance.contents import Table
-from flareiac_iceberg.maintenance.kinds.snapshot_expiry.perform import ExpireSnapshots
 from flareiac_iceberg.maintenance.measure import measure
 from flareiac_iceberg.maintenance.plan import TableMaintainer
+from flareiac_iceberg_runtime.kinds.snapshot_expiry.perform import ExpireSnapshots
 from tests.iceberg.lake import Lake
 from tests.iceberg.maintenance import large_table
 from tests.iceberg.maintenance.maintenance import DAY, declared

@@ -8,12 +8,12 @@ import pytest
 
 from flareiac.sdk.changes import Action
 from flareiac_iceberg.maintenance.kinds.compaction.measure import RewriteFigures
-from flareiac_iceberg.maintenance.kinds.compaction.perform import RewriteDataFiles
 from flareiac_iceberg.maintenance.kinds.compaction.plan import reached
 from flareiac_iceberg.maintenance.kinds.compaction.settings import Compaction, RunIf
-from flareiac_iceberg.maintenance.kinds.manifest_rewrite.perform import RewriteManifests
-from flareiac_iceberg.maintenance.kinds.retention.perform import DeleteRows
-from flareiac_iceberg.maintenance.kinds.snapshot_expiry.perform import ExpireSnapshots
+from flareiac_iceberg_runtime.kinds.compaction.perform import RewriteDataFiles
+from flareiac_iceberg_runtime.kinds.manifest_rewrite.perform import RewriteManifests
+from flareiac_iceberg_runtime.kinds.retention.perform import DeleteRows
+from flareiac_iceberg_runtime.kinds.snapshot_expiry.perform import ExpireSnapshots
 from tests.iceberg.lake import CALLS, Lake
 from tests.iceberg.maintenance.filters import KINDS, file_with, table_of
 from tests.iceberg.maintenance.maintenance import DAY, ORDERS, measured, tasks

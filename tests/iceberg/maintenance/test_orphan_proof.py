@@ -2,8 +2,8 @@
 
 import pytest
 
-from flareiac_iceberg.maintenance.file_names import plain
-from flareiac_iceberg.maintenance.kinds.orphan_removal.proof import (
+from flareiac_iceberg_runtime.file_names import plain
+from flareiac_iceberg_runtime.kinds.orphan_removal.proof import (
     Layout,
     is_below,
     is_metadata_file,

@@ -14,9 +14,9 @@ from flareiac.kernel.data import Attributes, Reference
 from flareiac.sdk.changes import Relation
 from flareiac.sdk.maintenance import Hold, LastRun, MaintenanceTask, Neighbour
 from flareiac_iceberg.format.age import made_ms
-from flareiac_iceberg.maintenance.kinds.compaction.perform import RewriteDataFiles
-from flareiac_iceberg.maintenance.kinds.orphan_removal.perform import RemoveOrphans
 from flareiac_iceberg.maintenance.plan import TableMaintainer
+from flareiac_iceberg_runtime.kinds.compaction.perform import RewriteDataFiles
+from flareiac_iceberg_runtime.kinds.orphan_removal.perform import RemoveOrphans
 from tests.iceberg.lake import CALLS, Lake, Rejected, columns
 from tests.iceberg.maintenance.maintenance import DAY, ORDERS, declared, measured, tasks
 from tests.support.performers import task_of, work_of

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from flareiac.kernel.diagnostics import Failure
-from flareiac_iceberg.maintenance.kinds.snapshot_expiry.perform import PERFORMER, ExpireSnapshots
+from flareiac_iceberg_runtime.kinds.snapshot_expiry.perform import PERFORMER, ExpireSnapshots
 from flareiac_spark.application import Launch, end_application, ensure_submitted, run_operation, submit
 from flareiac_spark.runtime.driver_archive import driver_archive
 from flareiac_spark_runtime.control import ApplicationSettings, ControlDirectory, Maintain, Operation, Status

@@ -13,12 +13,12 @@ from uuid import uuid4
 
 import pytest
 
-from flareiac_iceberg.maintenance.kinds.compaction.perform import RewriteDataFiles
-from flareiac_iceberg.maintenance.kinds.delete_rewrite.perform import RewriteDeleteFiles
-from flareiac_iceberg.maintenance.kinds.manifest_rewrite.perform import RewriteManifests
-from flareiac_iceberg.maintenance.kinds.orphan_removal.perform import RemoveOrphans
-from flareiac_iceberg.maintenance.kinds.retention.perform import DeleteRows
-from flareiac_iceberg.maintenance.kinds.snapshot_expiry.perform import ExpireSnapshots
+from flareiac_iceberg_runtime.kinds.compaction.perform import RewriteDataFiles
+from flareiac_iceberg_runtime.kinds.delete_rewrite.perform import RewriteDeleteFiles
+from flareiac_iceberg_runtime.kinds.manifest_rewrite.perform import RewriteManifests
+from flareiac_iceberg_runtime.kinds.orphan_removal.perform import RemoveOrphans
+from flareiac_iceberg_runtime.kinds.retention.perform import DeleteRows
+from flareiac_iceberg_runtime.kinds.snapshot_expiry.perform import ExpireSnapshots
 from tests.spark.maintained import Kept, now_ms, row
 
 Lake = Any

@@ -11,10 +11,10 @@ import pytest
 
 from flareiac.sdk.maintenance import Hold
 from flareiac.sdk.table_tasks import Performed
-from flareiac_iceberg.maintenance.kinds.compaction.perform import RewriteDataFiles
-from flareiac_iceberg.maintenance.kinds.manifest_rewrite.perform import RewriteManifests
-from flareiac_iceberg.maintenance.kinds.orphan_removal.perform import RemoveOrphans
-from flareiac_iceberg.maintenance.kinds.snapshot_expiry.perform import ExpireSnapshots
+from flareiac_iceberg_runtime.kinds.compaction.perform import RewriteDataFiles
+from flareiac_iceberg_runtime.kinds.manifest_rewrite.perform import RewriteManifests
+from flareiac_iceberg_runtime.kinds.orphan_removal.perform import RemoveOrphans
+from flareiac_iceberg_runtime.kinds.snapshot_expiry.perform import ExpireSnapshots
 from flareiac_spark.checkpoint_files.query_positions import read_positions
 from flareiac_spark.generation.snapshot_holds import holds
 from flareiac_spark.observation.job import JobFacts

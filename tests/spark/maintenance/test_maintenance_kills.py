@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from flareiac.kernel.diagnostics import Failure
-from flareiac_iceberg.maintenance.kinds.compaction.perform import RewriteDataFiles
-from flareiac_iceberg.maintenance.kinds.retention.perform import DeleteRows
-from flareiac_iceberg.maintenance.kinds.snapshot_expiry.perform import ExpireSnapshots
+from flareiac_iceberg_runtime.kinds.compaction.perform import RewriteDataFiles
+from flareiac_iceberg_runtime.kinds.retention.perform import DeleteRows
+from flareiac_iceberg_runtime.kinds.snapshot_expiry.perform import ExpireSnapshots
 from flareiac_spark_runtime.driver.maintenance import TableLocks
 from tests.spark.maintained import Kept, now_ms, row
 

@@ -14,9 +14,9 @@ from flareiac.sdk.capabilities import Undroppable
 from flareiac.sdk.maintenance import MeasureRequest, Measuring, TasksRequest
 from flareiac.sdk.results import Applied, NotApplied, Present, Recorded
 from flareiac.sdk.table_tasks import TaskRefusal
-from flareiac_iceberg.maintenance.kinds.orphan_removal.perform import RemoveOrphans, remove_orphans
-from flareiac_iceberg.maintenance.kinds.snapshot_expiry.perform import ExpireSnapshots, expire_snapshots
 from flareiac_iceberg.maintenance.plan import TableMaintainer
+from flareiac_iceberg_runtime.kinds.orphan_removal.perform import RemoveOrphans, remove_orphans
+from flareiac_iceberg_runtime.kinds.snapshot_expiry.perform import ExpireSnapshots, expire_snapshots
 from flareiac_spark_runtime.driver import tables
 from flareiac_spark_runtime.driver.table_work import MaintainedTable
 from tests.iceberg.lake import Lake

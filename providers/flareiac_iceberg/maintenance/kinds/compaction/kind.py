@@ -6,10 +6,10 @@ from typing import Final
 from flareiac_iceberg.maintenance.kind import Kind
 from flareiac_iceberg.maintenance.kinds.compaction.declaration import DECLARATION
 from flareiac_iceberg.maintenance.kinds.compaction.measure import RewriteFigures, measure
-from flareiac_iceberg.maintenance.kinds.compaction.perform import PERFORMER
 from flareiac_iceberg.maintenance.kinds.compaction.plan import plan
 from flareiac_iceberg.maintenance.kinds.compaction.small_files import small_files
 from flareiac_iceberg.maintenance.results import rewritten
+from flareiac_iceberg_runtime.kinds.compaction.perform import PERFORMER
 
 COMPACTION: Final = Kind(
     declaration=DECLARATION,

@@ -10,9 +10,9 @@ from flareiac_iceberg.maintenance.file_rewrite import contradictions, iceberg_op
 from flareiac_iceberg.maintenance.humanize import count, percent, size
 from flareiac_iceberg.maintenance.kinds.compaction.declaration import DECLARATION
 from flareiac_iceberg.maintenance.kinds.compaction.measure import RewriteFigures
-from flareiac_iceberg.maintenance.kinds.compaction.perform import RewriteDataFiles
 from flareiac_iceberg.maintenance.kinds.compaction.settings import Compaction, misfits
 from flareiac_iceberg.maintenance.task_builder import Case
+from flareiac_iceberg_runtime.kinds.compaction.perform import RewriteDataFiles
 
 
 def plan(case: Case, settings: Compaction, found: RewriteFigures | None) -> MaintenanceTask:

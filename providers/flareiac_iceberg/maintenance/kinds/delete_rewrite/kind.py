@@ -6,9 +6,9 @@ from typing import Final
 from flareiac_iceberg.maintenance.kind import Kind
 from flareiac_iceberg.maintenance.kinds.delete_rewrite.declaration import DECLARATION
 from flareiac_iceberg.maintenance.kinds.delete_rewrite.measure import DeleteFigures, measure
-from flareiac_iceberg.maintenance.kinds.delete_rewrite.perform import PERFORMER
 from flareiac_iceberg.maintenance.kinds.delete_rewrite.plan import plan
 from flareiac_iceberg.maintenance.results import rewritten
+from flareiac_iceberg_runtime.kinds.delete_rewrite.perform import PERFORMER
 
 DELETE_REWRITE: Final = Kind(
     declaration=DECLARATION,

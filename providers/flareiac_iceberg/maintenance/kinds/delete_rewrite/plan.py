@@ -4,9 +4,9 @@ from flareiac.sdk.maintenance import MaintenanceTask
 from flareiac_iceberg.maintenance.file_rewrite import contradictions, iceberg_options
 from flareiac_iceberg.maintenance.humanize import count, size
 from flareiac_iceberg.maintenance.kinds.delete_rewrite.measure import DeleteFigures
-from flareiac_iceberg.maintenance.kinds.delete_rewrite.perform import RewriteDeleteFiles
 from flareiac_iceberg.maintenance.kinds.delete_rewrite.settings import DeleteRewrite
 from flareiac_iceberg.maintenance.task_builder import Case
+from flareiac_iceberg_runtime.kinds.delete_rewrite.perform import RewriteDeleteFiles
 
 
 def plan(case: Case, settings: DeleteRewrite, found: DeleteFigures | None) -> MaintenanceTask:

@@ -6,9 +6,9 @@ from typing import Final
 from flareiac_iceberg.maintenance.kind import Kind
 from flareiac_iceberg.maintenance.kinds.manifest_rewrite.declaration import DECLARATION
 from flareiac_iceberg.maintenance.kinds.manifest_rewrite.measure import ManifestFigures, measure
-from flareiac_iceberg.maintenance.kinds.manifest_rewrite.perform import PERFORMER
 from flareiac_iceberg.maintenance.kinds.manifest_rewrite.plan import plan
 from flareiac_iceberg.maintenance.results import rewritten
+from flareiac_iceberg_runtime.kinds.manifest_rewrite.perform import PERFORMER
 
 MANIFEST_REWRITE: Final = Kind(
     declaration=DECLARATION,

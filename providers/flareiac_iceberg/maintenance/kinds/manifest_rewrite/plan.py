@@ -3,9 +3,9 @@
 from flareiac.sdk.maintenance import MaintenanceTask
 from flareiac_iceberg.maintenance.humanize import count, size
 from flareiac_iceberg.maintenance.kinds.manifest_rewrite.measure import ManifestFigures, ManifestSizes
-from flareiac_iceberg.maintenance.kinds.manifest_rewrite.perform import RewriteManifests
 from flareiac_iceberg.maintenance.kinds.manifest_rewrite.settings import ManifestRewrite, RunIf
 from flareiac_iceberg.maintenance.task_builder import Case
+from flareiac_iceberg_runtime.kinds.manifest_rewrite.perform import RewriteManifests
 
 
 def plan(case: Case, settings: ManifestRewrite, found: ManifestFigures | None) -> MaintenanceTask:

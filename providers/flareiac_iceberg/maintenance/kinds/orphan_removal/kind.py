@@ -5,9 +5,9 @@ from typing import Final
 from flareiac_iceberg.maintenance.kind import Kind
 from flareiac_iceberg.maintenance.kinds.orphan_removal.declaration import DECLARATION
 from flareiac_iceberg.maintenance.kinds.orphan_removal.look import Beside, look
-from flareiac_iceberg.maintenance.kinds.orphan_removal.perform import PERFORMER
 from flareiac_iceberg.maintenance.kinds.orphan_removal.plan import plan
 from flareiac_iceberg.maintenance.kinds.orphan_removal.verify import complaints
+from flareiac_iceberg_runtime.kinds.orphan_removal.perform import PERFORMER
 
 ORPHAN_REMOVAL: Final = Kind(
     declaration=DECLARATION,

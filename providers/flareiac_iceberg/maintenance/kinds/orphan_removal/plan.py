@@ -11,9 +11,9 @@ from flareiac_iceberg.format.locations import comparable
 from flareiac_iceberg.maintenance.figures import Figures
 from flareiac_iceberg.maintenance.humanize import duration, moment
 from flareiac_iceberg.maintenance.kinds.orphan_removal.look import Beside
-from flareiac_iceberg.maintenance.kinds.orphan_removal.perform import RemoveOrphans
 from flareiac_iceberg.maintenance.kinds.orphan_removal.settings import OrphanRemoval
 from flareiac_iceberg.maintenance.task_builder import Case, no_collection
+from flareiac_iceberg_runtime.kinds.orphan_removal.perform import RemoveOrphans
 
 _PLACES: Final = 3
 

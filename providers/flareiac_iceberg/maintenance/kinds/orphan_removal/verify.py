@@ -7,7 +7,7 @@ from flareiac.kernel.data import Data
 from flareiac.kernel.diagnostics import Diagnostic, warning
 from flareiac.sdk.maintenance import MaintenanceTask
 from flareiac_iceberg import codes
-from flareiac_iceberg.maintenance.kinds.orphan_removal.perform import UNCLEAR
+from flareiac_iceberg_runtime.kinds.orphan_removal.perform import UNCLEAR
 
 _SHOWN: Final = 3
 

@@ -5,10 +5,10 @@ from typing import Final
 from flareiac_iceberg.maintenance.kind import Kind
 from flareiac_iceberg.maintenance.kinds.retention.declaration import DECLARATION
 from flareiac_iceberg.maintenance.kinds.retention.measure import RowFigures, measure
-from flareiac_iceberg.maintenance.kinds.retention.perform import PERFORMER
 from flareiac_iceberg.maintenance.kinds.retention.plan import plan
 from flareiac_iceberg.maintenance.kinds.retention.usages import endangered, rewritten
 from flareiac_iceberg.maintenance.kinds.retention.verify import complaints
+from flareiac_iceberg_runtime.kinds.retention.perform import PERFORMER
 
 RETENTION: Final = Kind(
     declaration=DECLARATION,

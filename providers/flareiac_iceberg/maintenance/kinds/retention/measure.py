@@ -5,12 +5,12 @@ from typing import Final
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac_iceberg.format.civil_time import DAY_MS, HOUR_MS, ceiling, floor
 from flareiac_iceberg.format.manifests import Entry, Manifest
 from flareiac_iceberg.format.metadata import nodes, schema_of
 from flareiac_iceberg.maintenance.contents import Contents, Counting, partition_sources
-from flareiac_iceberg.maintenance.kinds.retention.ages import UNITS, UNKNOWN, Age, Told, age_of, unit_of
 from flareiac_iceberg.maintenance.kinds.retention.settings import Retention
+from flareiac_iceberg_runtime.civil_time import DAY_MS, HOUR_MS, ceiling, floor
+from flareiac_iceberg_runtime.kinds.retention.ages import UNITS, UNKNOWN, Age, Told, age_of, unit_of
 
 _MARGIN_MS: Final = 2 * DAY_MS
 """Figures about old rows serve decisions of the next two days at least."""

@@ -3,12 +3,12 @@
 from flareiac.kernel.diagnostics import Diagnostic, warning
 from flareiac.sdk.maintenance import MaintenanceTask
 from flareiac_iceberg import codes
-from flareiac_iceberg.format.civil_time import floor
 from flareiac_iceberg.maintenance.humanize import count, exact_duration, moment
 from flareiac_iceberg.maintenance.kinds.retention.measure import RowFigures
-from flareiac_iceberg.maintenance.kinds.retention.perform import DeleteRows
 from flareiac_iceberg.maintenance.kinds.retention.settings import TIMES, Retention
 from flareiac_iceberg.maintenance.task_builder import Case
+from flareiac_iceberg_runtime.civil_time import floor
+from flareiac_iceberg_runtime.kinds.retention.perform import DeleteRows
 
 
 def plan(case: Case, settings: Retention, found: RowFigures | None) -> MaintenanceTask:

@@ -5,9 +5,9 @@ from typing import Final
 from flareiac_iceberg.maintenance.kind import Kind
 from flareiac_iceberg.maintenance.kinds.snapshot_expiry.declaration import DECLARATION
 from flareiac_iceberg.maintenance.kinds.snapshot_expiry.measure import ExpiryFigures, measure
-from flareiac_iceberg.maintenance.kinds.snapshot_expiry.perform import PERFORMER
 from flareiac_iceberg.maintenance.kinds.snapshot_expiry.plan import plan
 from flareiac_iceberg.maintenance.kinds.snapshot_expiry.verify import complaints
+from flareiac_iceberg_runtime.kinds.snapshot_expiry.perform import PERFORMER
 
 SNAPSHOT_EXPIRY: Final = Kind(
     declaration=DECLARATION,

@@ -7,10 +7,10 @@ from flareiac_iceberg.maintenance.foreign_readers import holds
 from flareiac_iceberg.maintenance.humanize import count, duration, exact_duration, moment
 from flareiac_iceberg.maintenance.kinds.snapshot_expiry.expiry_rules import History, freed
 from flareiac_iceberg.maintenance.kinds.snapshot_expiry.measure import ExpiryFigures
-from flareiac_iceberg.maintenance.kinds.snapshot_expiry.perform import ExpireSnapshots
 from flareiac_iceberg.maintenance.kinds.snapshot_expiry.reach import Reach, reach
 from flareiac_iceberg.maintenance.kinds.snapshot_expiry.settings import SnapshotExpiry
 from flareiac_iceberg.maintenance.task_builder import Case, entered_twice, no_collection
+from flareiac_iceberg_runtime.kinds.snapshot_expiry.perform import ExpireSnapshots
 
 
 def plan(case: Case, settings: SnapshotExpiry, figures: ExpiryFigures | None) -> MaintenanceTask:

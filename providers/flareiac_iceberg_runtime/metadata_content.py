@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.table_tasks import TableWork
-from flareiac_iceberg.maintenance.file_names import DATA_PATHS, METADATA_PATH, plain
-from flareiac_iceberg.maintenance.performing import java_exception
+from flareiac_iceberg_runtime.file_names import DATA_PATHS, METADATA_PATH, plain
+from flareiac_iceberg_runtime.performing import java_exception
 
 _GZIP: Final = b"\x1f\x8b"
 _GONE: Final = frozenset({"NotFoundException", "FileNotFoundException", "NoSuchKeyException"})

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.table_tasks import KnownRefusal, Performed, Performer, TableWork, TaskRefusal
-from flareiac_iceberg import codes
-from flareiac_iceberg.maintenance.live_files import refuse_live
-from flareiac_iceberg.maintenance.performing import NO_COLLECTION, actions, current, refuse_without_gc
+from flareiac_iceberg_runtime import codes
+from flareiac_iceberg_runtime.live_files import refuse_live
+from flareiac_iceberg_runtime.performing import NO_COLLECTION, actions, current, refuse_without_gc
 
 _SPARSE: Final = {"optional": True}
 _DATA: Final = "DATA"

@@ -11,18 +11,18 @@ from typing import Any, Final
 
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.table_tasks import KnownRefusal, Performed, Performer, TableWork, TaskRefusal
-from flareiac_iceberg import codes
-from flareiac_iceberg.maintenance.file_names import name_of, plain
-from flareiac_iceberg.maintenance.kinds.orphan_removal.past import Kept, Past
-from flareiac_iceberg.maintenance.kinds.orphan_removal.proof import (
+from flareiac_iceberg_runtime import codes
+from flareiac_iceberg_runtime.file_names import name_of, plain
+from flareiac_iceberg_runtime.kinds.orphan_removal.past import Kept, Past
+from flareiac_iceberg_runtime.kinds.orphan_removal.proof import (
     HADOOP_HINT,
     Layout,
     is_below,
     is_metadata_file,
 )
-from flareiac_iceberg.maintenance.live_files import refuse_live
-from flareiac_iceberg.maintenance.metadata_content import is_missing
-from flareiac_iceberg.maintenance.performing import (
+from flareiac_iceberg_runtime.live_files import refuse_live
+from flareiac_iceberg_runtime.metadata_content import is_missing
+from flareiac_iceberg_runtime.performing import (
     NO_COLLECTION,
     actions,
     refuse_without_gc,

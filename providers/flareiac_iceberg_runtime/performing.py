@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flareiac.sdk.table_tasks import KnownRefusal, Step, TableWork, TaskRefusal
-from flareiac_iceberg import codes
+from flareiac_iceberg_runtime import codes
 
 NO_COLLECTION = KnownRefusal(
     error_class="GC_DISABLED",

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac_iceberg.format.civil_time import DAY_MS, HOUR_MS, month_start
+from flareiac_iceberg_runtime.civil_time import DAY_MS, HOUR_MS, month_start
 
 _MS: Final = 1_000
 """Microseconds of a millisecond."""

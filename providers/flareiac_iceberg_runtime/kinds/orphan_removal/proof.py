@@ -11,7 +11,7 @@ from typing import Final
 from urllib.parse import unquote_plus
 
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac_iceberg.maintenance.file_names import DATA_PATHS, METADATA_PATH, name_of, plain
+from flareiac_iceberg_runtime.file_names import DATA_PATHS, METADATA_PATH, name_of, plain
 
 _UUID: Final = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _TRINO: Final = rf"\d{{8}}_\d{{6}}_\d{{5}}_[a-z0-9]{{5}}-{_UUID}"

@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.table_tasks import TableWork, TaskRefusal
-from flareiac_iceberg.maintenance.file_names import plain
-from flareiac_iceberg.maintenance.kinds.orphan_removal.proof import uuid_in
-from flareiac_iceberg.maintenance.metadata_content import (
+from flareiac_iceberg_runtime.file_names import plain
+from flareiac_iceberg_runtime.kinds.orphan_removal.proof import uuid_in
+from flareiac_iceberg_runtime.metadata_content import (
     Known,
     content_of,
     current_metadata,

@@ -6,7 +6,7 @@ from typing import Final
 
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.table_tasks import OPERATION, Performed, Performer, TableWork
-from flareiac_iceberg.maintenance.performing import actions, current, total
+from flareiac_iceberg_runtime.performing import actions, current, total
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,8 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from flareiac.sdk.table_tasks import TableWork, TaskRefusal
-from flareiac_iceberg.maintenance.file_names import name_of, plain
-from flareiac_iceberg.maintenance.metadata_content import current_metadata
+from flareiac_iceberg_runtime.file_names import name_of, plain
+from flareiac_iceberg_runtime.metadata_content import current_metadata
 
 _TABLES: Final = (("all_manifests", "path"), ("all_files", "file_path"))
 """Metadata tables of all snapshots, and the column of each that holds a location."""

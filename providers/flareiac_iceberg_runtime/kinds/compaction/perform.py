@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.table_tasks import OPERATION, Performed, Performer, TableWork
-from flareiac_iceberg.maintenance.performing import actions, is_partial, total
+from flareiac_iceberg_runtime.performing import actions, is_partial, total
 
 _ZORDER: Final = re.compile(r"\s*zorder\s*\((?P<columns>.*)\)\s*", re.IGNORECASE | re.DOTALL)
 _NAME: Final = re.compile(r"\s*(?:`((?:[^`]|``)*)`|([^,`]+))\s*(?:,|$)")

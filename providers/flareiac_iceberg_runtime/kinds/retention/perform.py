@@ -10,15 +10,15 @@ from typing import Final
 
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.table_tasks import OPERATION, KnownRefusal, Performed, Performer, TableWork, TaskRefusal
-from flareiac_iceberg import codes
-from flareiac_iceberg.format.civil_time import DAY_MS, date_text, time_text
-from flareiac_iceberg.maintenance.kinds.retention.ages import (
+from flareiac_iceberg_runtime import codes
+from flareiac_iceberg_runtime.civil_time import DAY_MS, date_text, time_text
+from flareiac_iceberg_runtime.kinds.retention.ages import (
     FAR_PAST,
     Told,
     unit_of,
     whole_and_doubtful,
 )
-from flareiac_iceberg.maintenance.performing import current
+from flareiac_iceberg_runtime.performing import current
 
 _TYPES: Final = {
     "timestamptz": "TIMESTAMP_LTZ",

@@ -1,0 +1,1 @@
+"""Rewrites small data files into larger ones."""

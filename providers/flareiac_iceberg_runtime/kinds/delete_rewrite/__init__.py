@@ -1,0 +1,1 @@
+"""Merges delete files into the data files that they belong to."""

@@ -1,0 +1,1 @@
+"""Rewrites manifests that have become many or small."""

@@ -1,0 +1,1 @@
+"""Removes files that no metadata of a table refers to."""

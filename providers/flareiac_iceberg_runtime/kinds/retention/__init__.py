@@ -1,0 +1,1 @@
+"""Deletes rows that are older than their table keeps them."""

@@ -1,0 +1,1 @@
+"""Expires snapshots and removes the files that only they need."""
