@@ -1,12 +1,13 @@
 """Columns of streams and tables with their whole types as text."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from flareiac.kernel.column_types import ColumnType, Member, build, parse, quoted_name, render
-from flareiac.kernel.data import Attributes, Data, Reference
+from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.sdk.lakehouse_views import TableView
 from flareiac.sdk.references import References
 
 _MARK: Final = re.compile(r"[<>(),:`\[\]]")
@@ -37,7 +38,7 @@ class Column:
         return cls(name=name, type=render(kind), required=required)
 
 
-def whole_columns(columns: Mapping[str, Attributes], order: list[str]) -> list[Column]:
+def whole_columns(columns: Mapping[str, Attributes], order: Sequence[str]) -> list[Column]:
     """Top-level columns with their whole types, from columns that are flat by path (``address``,
     ``address.zip``). Running jobs are recognized by these texts.
     """
@@ -54,10 +55,8 @@ def whole_columns(columns: Mapping[str, Attributes], order: list[str]) -> list[C
 
 def table_columns(reference: Data, references: References) -> list[Column]:
     """The top-level columns of a table with whole types; none where its schema is not managed here."""
-    table = references.get(reference.address) if isinstance(reference, Reference) else None
-    if table is None or not table.attributes.get("columns"):
-        return []
-    return whole_columns(table.attributes["columns"], table.attributes["column_order"])
+    table = TableView.at(reference, references)
+    return [] if table is None or not table.columns else whole_columns(table.columns, table.column_order)
 
 
 def _spelled(name: str) -> str:
@@ -67,7 +66,7 @@ def _spelled(name: str) -> str:
     return quoted_name(name) if _MARK.search(name) else name
 
 
-def _assembled(columns: Mapping[str, Attributes], order: list[str], path: str) -> ColumnType:
+def _assembled(columns: Mapping[str, Attributes], order: Sequence[str], path: str) -> ColumnType:
     inside = [child for child in order if child.startswith(f"{path}.") and "." not in child[len(path) + 1 :]]
     members = (
         Member(

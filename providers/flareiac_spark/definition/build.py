@@ -9,6 +9,7 @@ from typing import assert_never
 from flareiac.kernel.data import Attributes, Reference, digest
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.records import Mismatch
+from flareiac.sdk.lakehouse_views import TableView, TopicView
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac_spark import codes
@@ -195,12 +196,12 @@ class _Build:
         )
 
     def _kafka_output(self, name: str, output: definition.KafkaOutput) -> KafkaOutput:
-        declared = self._references.get(output.resource.address) if output.resource is not None else None
+        declared = TopicView.at(output.resource, self._references)
         return KafkaOutput(
             name=name,
             source=output.source,
             topic=output.topic,
-            topic_id=declared.identity.get("id") if declared is not None else None,
+            topic_id=declared.id if declared is not None else None,
             client=output.client,
             mode=output.mode,
             format=output.format,
@@ -256,16 +257,15 @@ class _Build:
 
     def table(self, reference: Reference) -> tuple[tuple[str, ...], str | None]:
         """See ``Places``."""
-        table = self._references[reference.address]
-        catalog = self._references[table.attributes["catalog"].address]
-        namespace = str(table.attributes["namespace"]).split(".")
-        uuid = table.identity.get("uuid") or table.attributes.get("uuid")
-        if uuid is None and not self._analysis:
+        table = TableView.of(self._references[reference.address], self._references)
+        if table.identifier is None:
+            raise KeyError(reference.address)
+        if table.uuid is None and not self._analysis:
             why = (
                 f"{reference} is not applied, so the job could write to another table. Apply the table first."
             )
             self.problems.append(error(codes.TABLE_NOT_IDENTIFIED, why))
-        return (catalog.attributes["name"], *namespace, table.attributes["name"]), uuid
+        return table.identifier, table.uuid
 
 
 def _merge(merge: definition.Merge | None) -> Merge | None:

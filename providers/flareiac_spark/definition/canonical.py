@@ -10,6 +10,7 @@ from flareiac.kernel.data import canonical as canonical_text
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.paths import Path
 from flareiac.sdk.definitions import definition_of
+from flareiac.sdk.lakehouse_views import ConnectionView, catalog_name
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac.sdk.resource_type import Decoded
@@ -146,8 +147,8 @@ def _application(
     if resolved is None:
         return None
     catalogs = {
-        item.attributes["name"]: digest(
-            canonical_text(item.attributes.get("spark_conf")).replace(str(project.root), "")
+        catalog_name(item): digest(
+            canonical_text(ConnectionView.of(item).spark_conf).replace(str(project.root), "")
         )
         for item in references.values()
         if item.type == "catalog"

@@ -3,6 +3,9 @@
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.definitions import Flag, Number, Text, Whole, definition_of
+from flareiac.sdk.references import References
+from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.start_from import CARRY_OVER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,3 +35,11 @@ class CheckpointDefinition:
     def of(cls, attributes: Attributes) -> "CheckpointDefinition":
         """The definition that attributes say. Raises ``Mismatch`` for attributes of another shape."""
         return definition_of(cls, attributes)
+
+
+def start_of(job: JobDefinition, references: References) -> str:
+    """What the next generation starts from: ``carry_over``, ``earliest``, ``oldest_snapshot``, ``latest`` or
+    a time.
+    """
+    checkpoint = references.get(job.checkpoint.address) if job.checkpoint is not None else None
+    return (CheckpointDefinition.of(checkpoint.attributes).start_from if checkpoint else None) or CARRY_OVER

@@ -11,6 +11,7 @@ from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.paths import Path
 from flareiac.kernel.records import Foreign, decode, named
 from flareiac.sdk.definitions import Plain, Text
+from flareiac.sdk.lakehouse_views import ConnectionView, TopicView
 from flareiac.sdk.references import References
 from flareiac.sdk.secret_settings import checked_settings
 from flareiac_spark import codes
@@ -245,18 +246,17 @@ class _Kafka:
         topic = self._block.topic
         if not isinstance(topic, Reference):
             return topic if isinstance(topic, str) else ""
-        declared = self._references.get(topic.address)
-        return str(declared.attributes.get("name")) if declared is not None else topic.address
+        declared = TopicView.at(topic, self._references)
+        return declared.name if declared is not None else topic.address
 
     def _connection(self) -> Reference | None:
         """The one that is written or filled in; else that of the topic."""
         block = self._block
         if isinstance(block.connection, Reference):
             return block.connection
-        declared = self._references.get(block.topic.address) if isinstance(block.topic, Reference) else None
-        for of_topic in declared.attributes.values() if declared is not None else ():
-            if isinstance(of_topic, Reference) and self._is_cluster(of_topic):
-                return of_topic
+        declared = TopicView.at(block.topic, self._references)
+        if declared is not None and declared.connection is not None:
+            return declared.connection
         self._error(
             codes.OUTPUT_WITHOUT_CLUSTER,
             f'Output {self._name} names no cluster. Declare one, kafka "main" {{ bootstrap_servers = '
@@ -266,13 +266,9 @@ class _Kafka:
         )
         return None
 
-    def _is_cluster(self, reference: Reference) -> bool:
-        found = self._references.get(reference.address)
-        return found is not None and found.type == "kafka"
-
     def _client(self, connection: Reference | None) -> dict[str, str]:
         declared = self._references.get(connection.address) if connection is not None else None
-        return dict(declared.attributes.get("client") or {}) if declared is not None else {}
+        return dict(ConnectionView.of(declared).client) if declared is not None else {}
 
     def _headers(self, headers: Data) -> dict[str, str]:
         if headers is None or isinstance(headers, str) or headers is UNKNOWN:

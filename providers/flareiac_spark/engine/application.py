@@ -11,6 +11,7 @@ from flareiac.kernel.data import digest
 from flareiac.kernel.diagnostics import Failure
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import encode
+from flareiac.sdk.lakehouse_views import ConnectionView
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac_spark.application import (
@@ -80,12 +81,9 @@ def needs_of(references: References) -> Needs:
         if item.type == "checkpoint" and is_object_uri(str(item.attributes.get(_LOCATION))):
             found = found.joined(object_storage_needs())
         if item.type != "engine":
+            needed = ConnectionView.of(item)
             found = found.joined(
-                Needs(
-                    conf=item.attributes.get("spark_conf") or {},
-                    packages=frozenset(item.attributes.get("packages") or ()),
-                    extensions=frozenset(item.attributes.get("spark_extensions") or ()),
-                )
+                Needs(conf=needed.spark_conf, packages=needed.packages, extensions=needed.extensions)
             )
     return found
 

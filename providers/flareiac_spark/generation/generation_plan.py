@@ -9,6 +9,7 @@ from flareiac.sdk.lakehouse import TableWriters, writers_of
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import PlanRequest
 from flareiac_spark import codes
+from flareiac_spark.definition.checkpoint_definition import start_of
 from flareiac_spark.definition.job_definition import JobDefinition, KafkaOutput, TableOutput
 from flareiac_spark.definition.job_identity import recorded_identity
 from flareiac_spark.definition.queries import declares_state
@@ -32,14 +33,6 @@ _OPERATORS: Final = {
     "symmetricHashJoin": "the join of streams",
 }
 """Stateful operators by their names in a checkpoint."""
-
-
-def start_of(job: JobDefinition, references: References) -> str:
-    """What the next generation starts from: ``carry_over``, ``earliest``, ``oldest_snapshot``, ``latest`` or
-    a time.
-    """
-    checkpoint = references.get(job.checkpoint.address) if job.checkpoint is not None else None
-    return str((checkpoint.attributes.get("start_from") if checkpoint else None) or CARRY_OVER)
 
 
 def reads_again(start: str) -> bool:

@@ -16,6 +16,7 @@ from flareiac.sdk.references import References
 from flareiac.sdk.requests import PlanRequest
 from flareiac_spark import codes
 from flareiac_spark.checkpoint_files.query_positions import QueryPositions
+from flareiac_spark.definition.checkpoint_definition import start_of
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.streamed_tables import StreamedTable, streamed_tables
 from flareiac_spark.generation.job_case import JobCase
@@ -109,7 +110,7 @@ def of_start(case: JobCase) -> list[Blocker]:
     times: Mapping[str, int | None] = next(
         (stand.times for stand in case.facts.stands.values() if stand.times), {}
     )
-    accepted = _start_from(case.desired, case.request.references) == OLDEST_SNAPSHOT
+    accepted = start_of(case.desired, case.request.references) == OLDEST_SNAPSHOT
     found: dict[str, Blocker] = {}
     for name in case.desired.query_names:
         stand = case.facts.stands.get(name) or QueryPositions(times=times)
@@ -127,7 +128,7 @@ def of_start(case: JobCase) -> list[Blocker]:
 
 def of_generation(case: JobCase) -> list[Blocker]:
     """Why a new generation cannot begin as ``start_from`` says."""
-    start = _start_from(case.desired, case.request.references)
+    start = start_of(case.desired, case.request.references)
     if start in (LATEST, OLDEST_SNAPSHOT):
         return []
     found: dict[str, Blocker] = {}
@@ -347,11 +348,6 @@ def _batch_job(table: str) -> str:
 def _history(table: str, references: References) -> TableHistory | None:
     resolved = references.get(table)
     return resolved.history if resolved is not None else None
-
-
-def _start_from(job: JobDefinition, references: References) -> str:
-    checkpoint = references.get(job.checkpoint.address) if job.checkpoint is not None else None
-    return str((checkpoint.attributes.get("start_from") if checkpoint else None) or CARRY_OVER)
 
 
 def _time(at_ms: int) -> str:

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
 from typing import Final, assert_never
 
-from flareiac.kernel.data import Attributes, Reference
+from flareiac.kernel.data import Reference
 from flareiac.kernel.diagnostics import Diagnostic, Failure, warning
 from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.sdk.lakehouse_views import TableView
 from flareiac.sdk.project import Project
-from flareiac.sdk.references import Resolved
 from flareiac.sdk.requests import ChangeRequest
 from flareiac.sdk.results import Recorded
 from flareiac_spark import codes
@@ -213,10 +213,6 @@ def _tables(
             column.name: (column.type, column.required)
             for column in table_columns(Reference(address), request.references)
         }
-        yield _identifier(item, request), (item.identity.get("uuid"), columns)
-
-
-def _identifier(table: Resolved, request: ChangeRequest) -> tuple[str, ...]:
-    attributes: Attributes = table.attributes
-    catalog = request.references[attributes["catalog"].address]
-    return (catalog.attributes["name"], *str(attributes["namespace"]).split("."), attributes["name"])
+        table = TableView.of(item, request.references)
+        if table.identifier is not None:
+            yield table.identifier, (table.uuid, columns)

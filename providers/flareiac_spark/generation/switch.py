@@ -8,12 +8,13 @@ from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.requests import ChangeRequest
 from flareiac_spark.definition.build import spec_of
+from flareiac_spark.definition.checkpoint_definition import start_of
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import KnownJob
 from flareiac_spark.definition.moved_checkpoint import relocated, relocated_spec
 from flareiac_spark.definition.written_schemas import with_registered_ids
 from flareiac_spark.engine.application import Applications, read_desired
-from flareiac_spark.generation.generation_plan import begins, is_emptied, on_same_checkpoint, start_of
+from flareiac_spark.generation.generation_plan import begins, is_emptied, on_same_checkpoint
 from flareiac_spark.start_from import EARLIEST, OLDEST_SNAPSHOT
 from flareiac_spark_runtime.control import ControlError, JobSpec, TableOutput, job_spec_from_json
 

@@ -68,6 +68,7 @@ from flareiac_spark.change.recorded_definition import QUERY, recorded_definition
 from flareiac_spark.change.restart_reasons import restart_reason
 from flareiac_spark.change.running_definition import running_definition
 from flareiac_spark.column_types import table_columns
+from flareiac_spark.definition.checkpoint_definition import start_of
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import JobIdentity, recorded_identity
 from flareiac_spark.definition.moved_checkpoint import follows_move, relocated
@@ -349,7 +350,7 @@ def _unreadable_by_start(case: JobCase) -> list[Blocker]:
 
 
 def _unreadable_by_generation(case: JobCase) -> list[Blocker]:
-    start = generation_plan.start_of(case.desired, case.request.references)
+    start = start_of(case.desired, case.request.references)
     return [
         *readable.of_generation(case),
         *broker_positions.of_generation(case, start),
@@ -368,7 +369,7 @@ def _blockers(
 ) -> list[Blocker]:
     if is_fresh(recorded, case.desired):
         elsewhere = blocking.may_run_elsewhere(case, recorded)
-        start = generation_plan.start_of(case.desired, case.request.references)
+        start = start_of(case.desired, case.request.references)
         lost = blocking.of_carry_over(case, found, recorded) if start == CARRY_OVER else []
         reads = [] if lost else _unreadable_by_generation(case)
         again = generation_plan.start_again(case)[0]

@@ -15,11 +15,12 @@ from flareiac.sdk.requests import PlanRequest
 from flareiac_spark.change.drift import looked_at
 from flareiac_spark.definition import written_schemas
 from flareiac_spark.definition.build import spec_of
+from flareiac_spark.definition.checkpoint_definition import start_of
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import recorded_identity
 from flareiac_spark.definition.moved_checkpoint import before_the_move, relocated_spec
 from flareiac_spark.generation import rollback
-from flareiac_spark.generation.generation_plan import begins, has_begun, has_no_rows, is_emptied, start_of
+from flareiac_spark.generation.generation_plan import begins, has_begun, has_no_rows, is_emptied
 from flareiac_spark.generation.targets import redirected
 from flareiac_spark.observation.job import ENDED, JobFacts
 from flareiac_spark.start_from import EARLIEST, OLDEST_SNAPSHOT

@@ -9,8 +9,9 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from flareiac.kernel.data import Reference, digest
+from flareiac.kernel.data import digest
 from flareiac.kernel.diagnostics import Failure
+from flareiac.sdk.lakehouse_views import TableView
 from flareiac.sdk.maintenance import PerformRequest
 from flareiac.sdk.table_tasks import Performed, performer_of
 from flareiac_spark import codes
@@ -175,9 +176,7 @@ def _operation(request: PerformRequest, lineage: str) -> Operation:
 
 def _table(request: PerformRequest) -> tuple[tuple[str, ...], str]:
     """The name that Spark knows it by, and which table it is."""
-    attributes = request.subject.attributes
-    reference, uuid = attributes["catalog"], request.subject.identity.get("uuid")
-    catalog = request.references.get(reference.address) if isinstance(reference, Reference) else None
-    if catalog is None or not isinstance(uuid, str):
+    table = TableView.of(request.subject, request.references)
+    if table.identifier is None or table.uuid is None:
         raise Failure(errors.not_applied(request))
-    return (catalog.attributes["name"], *str(attributes["namespace"]).split("."), attributes["name"]), uuid
+    return table.identifier, table.uuid
