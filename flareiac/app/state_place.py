@@ -235,7 +235,7 @@ def installed_backend(kind: str) -> StateBackend:
         raise Failure(
             error(
                 codes.STATE_BACKEND_NOT_INSTALLED,
-                f"No installed package brings the state backend {kind!r}. Install the package that does.",
+                f"No installed package provides the state backend {kind!r}. Install the one that does.",
             )
         )
     return found

@@ -1,6 +1,4 @@
-"""The body of a block that the syntax cache holds, read when someone looks into it: of most blocks, no one
-does.
-"""
+"""A block body from the syntax cache, decoded on first access: most blocks are never looked into."""
 
 from collections.abc import Callable
 from typing import Any, TypeAlias

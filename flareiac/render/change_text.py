@@ -2,10 +2,11 @@
 does.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from flareiac.kernel.data import Absent, Data
-from flareiac.kernel.paths import render_path
+from flareiac.kernel.paths import Path, render_path
 from flareiac.render.control_characters import printable
 from flareiac.render.redaction import REDACTED, Pattern, hide, hides
 from flareiac.render.style import Style, Tone
@@ -21,11 +22,12 @@ def change_lines(
     patterns: tuple[Pattern, ...],
     style: Style,
     width: int,
-    indent: str = "",
+    indent: str,
+    written_path: Callable[[Path], Path | None],
 ) -> list[str]:
-    """Changed attributes, in their order, with aligned equals signs."""
+    """Changed attributes in their order, with aligned equals signs. ``written_path``: of ``ResourceType``."""
     room = width - len(indent) - 2
-    shown = [_Shown.of(change, patterns) for change in changes]
+    shown = [_Shown.of(change, patterns, place) for change in changes if (place := written_path(change.path))]
     bodies = aligned([item.lines(room) for item in shown])
     return [
         line for item, body in zip(shown, bodies, strict=True) for line in item.signed(body, style, indent)
@@ -35,30 +37,31 @@ def change_lines(
 class _Shown:
     """A change with its values as they may be shown."""
 
-    __slots__ = ("after", "before", "change", "sign")
+    __slots__ = ("after", "before", "change", "place", "sign")
 
-    def __init__(self, change: AttributeChange, before: Data, after: Data) -> None:
-        self.change, self.before, self.after = change, before, after
+    def __init__(self, change: AttributeChange, before: Data, after: Data, place: Path) -> None:
+        self.change, self.before, self.after, self.place = change, before, after, place
         self.sign = "+" if _is_nothing(before) else "-" if isinstance(after, Absent) else "~"
 
     @classmethod
-    def of(cls, change: AttributeChange, patterns: tuple[Pattern, ...]) -> "_Shown":
-        change = _in_units(change)
+    def of(cls, change: AttributeChange, patterns: tuple[Pattern, ...], place: Path) -> "_Shown":
+        change, place = _in_units(change, place)
         before, after = before_of(change), change.new
         if change.sensitive or hides(patterns, change.path):
             return cls(
                 change,
                 before if _is_nothing(before) else REDACTED,
                 after if isinstance(after, Absent) else REDACTED,
+                place,
             )
         inner = [
             pattern[len(change.path) :] for pattern in patterns if pattern[: len(change.path)] == change.path
         ]
-        return cls(change, hide(before, inner), hide(after, inner))
+        return cls(change, hide(before, inner), hide(after, inner), place)
 
     def lines(self, width: int) -> list[str]:
         """The change without sign and indent."""
-        label = printable(render_path(self.change.path))
+        label = printable(render_path(self.place))
         if self.sign == "+":
             return self._with_comment(assignment(label, self.after, width))
         if self.sign == "-":
@@ -103,14 +106,13 @@ class _Shown:
         return [f"{lines[0]}  # {comment}", *lines[1:]] if comment else lines
 
 
-def _in_units(change: AttributeChange) -> AttributeChange:
+def _in_units(change: AttributeChange, place: Path) -> tuple[AttributeChange, Path]:
     """A time in milliseconds under the name and in the unit that a file has."""
-    name = change.path[-1] if change.path else None
+    name = place[-1]
     if not isinstance(name, str) or not name.endswith("_ms"):
-        return change
+        return change, place
     old, new, live = (_duration(value) for value in (change.old, change.new, change.live))
-    path = (*change.path[:-1], name.removesuffix("_ms"))
-    return replace(change, path=path, old=old, new=new, live=live)
+    return replace(change, old=old, new=new, live=live), (*place[:-1], name.removesuffix("_ms"))
 
 
 def _duration(value: Data) -> Data:

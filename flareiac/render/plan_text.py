@@ -26,7 +26,7 @@ DESTRUCTIVE = frozenset(
 _INTERRUPTING = frozenset({Effect.RESTART, Effect.STOPS})
 _BLOCKED, _DESTRUCTIVE = "Blocked, a decision is needed:", "Destructive or state-changing:"
 _RESTARTS, _OTHERS = "Restarts and stops:", "Changes:"
-_NOTICED = "Noticed, and left as it is:"
+_NOTICED = "Differences that FlareIaC does not manage:"
 _SHOWN = frozenset(Action) - {Action.NO_OP, Action.RECORD}
 
 
@@ -230,4 +230,4 @@ def _conclusion(plan: Plan) -> str:
         return "No changes. Nothing is recorded, so there is nothing to destroy."
     if plan.maintenance_only:
         return _due_alone(found.due)
-    return f"No changes. What is there matches the configuration.{due}"
+    return f"No changes. Your resources match the configuration.{due}"

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 from flareiac.kernel.addresses import parse_address
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.kernel.paths import Path
 from flareiac.model.plan import PlannedResource
 from flareiac.render.block_text import declaration, inner_lines
 from flareiac.render.change_text import change_lines
@@ -171,10 +172,19 @@ def _block_body(resource: PlannedResource, look: RenderOptions) -> list[str]:
         case Action.DELETE | Action.FORGET:
             return []
         case _:
-            changed = change_lines(resource.proposal.changes, patterns, look.style, look.width, " " * 6)
+            kind = look.types.get(resource.type)
+            written_path = kind.written_path if kind is not None else _as_it_is
+            changed = change_lines(
+                resource.proposal.changes, patterns, look.style, look.width, " " * 6, written_path
+            )
             return (
                 [*changed, *_unchanged(resource, patterns, look)] if changed or look.detail == "full" else []
             )
+
+
+def _as_it_is(path: Path) -> Path:
+    """The place of a changed attribute of a type that is not installed."""
+    return path
 
 
 def _unchanged(resource: PlannedResource, patterns: Sequence[Pattern], look: RenderOptions) -> list[str]:

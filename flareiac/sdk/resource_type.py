@@ -8,6 +8,7 @@ from typing import Protocol
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.kernel.paths import Path
 from flareiac.kernel.types import Type
 from flareiac.sdk.changes import Proposal, Usage
 from flareiac.sdk.importing import WrittenBlock
@@ -106,7 +107,8 @@ class ResourceType:
     them, and it is read without any connection of the project.
     ``written(label, attributes)``: the block that declares these canonical attributes, in the units of a
     file and without what it need not say, for plans. Without it, what equals the default of the schema is
-    left out.
+    left out. ``written_path(path)``: the place of a changed attribute in that block, for plans; None for one
+    that no author writes.
     ``import_ids``: the form of the ids by which ``import`` finds one, with an example; empty for what exists
     only because it was declared, which an import block cannot name; None where nothing is known.
     ``examine(recorded)`` reads what is recorded of one, and raises where a part of it has another shape:
@@ -142,6 +144,7 @@ class ResourceType:
     remains: Callable[[Attributes], Remains] = lambda _identity: Remains()
     renamed: Callable[[Attributes, str, str], Attributes] = lambda identity, _old, _new: identity
     written: Callable[[str, Attributes], WrittenBlock] | None = None
+    written_path: Callable[[Path], Path | None] = lambda path: path
     import_ids: str | None = None
     examine: Callable[[Recorded], object] = lambda _recorded: None
 

@@ -62,4 +62,4 @@ def test_an_apply_that_was_cut_off_goes_on_when_its_job_runs_again(
     assert again == 0, said
     assert "table.orders: the interrupted apply had done this (create); recorded." in said
     assert github.run_event(machine, github.pull_event(machine, 1)) == 0
-    assert "No changes. What is there matches the configuration." in capfd.readouterr().out
+    assert "No changes. Your resources match the configuration." in capfd.readouterr().out

@@ -26,7 +26,7 @@ def shown(made: Plan, detail: Detail = "changes", *, show_steps: bool = False) -
 def test_a_plan_without_changes_says_so() -> None:
     assert (
         shown(plan(resource("table.a", Action.NO_OP)))
-        == "No changes. What is there matches the configuration.\n"
+        == "No changes. Your resources match the configuration.\n"
     )
 
 
@@ -248,8 +248,8 @@ Plan: 0 to add, 4 to change, 0 to destroy.
 def test_what_is_only_recorded_is_one_line_and_no_change() -> None:
     text = shown(plan(resource("job.a", Action.RECORD), resource("job.b", Action.RECORD)))
     assert text == (
-        "Only what the state records changes for job.a, job.b.\n\nNo changes. What is "
-        "there matches the configuration.\n"
+        "Only what the state records changes for job.a, job.b.\n\nNo changes. Your "
+        "resources match the configuration.\n"
     )
 
 

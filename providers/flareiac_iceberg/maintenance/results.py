@@ -31,6 +31,6 @@ def rewritten(
     if result.get(figure) == 0 and task.forecast.get(figure, 1):
         yield warning(
             codes.NOTHING_REWRITTEN,
-            f"{task.name} ended without an error, and no {thing} was rewritten. A writer or an expiry "
+            f"{task.name} completed without errors but rewrote no {thing}. A writer or an expiry "
             "may have come in between; the next plan looks again.",
         )

@@ -14,6 +14,7 @@ from flareiac_iceberg.format.locations import places
 from flareiac_iceberg.maintenance.statistics_sheet import SHEET
 from flareiac_iceberg.table.canonical import canonical, seen_usages, usages
 from flareiac_iceberg.table.schema import SCHEMA
+from flareiac_iceberg.table.written_path import written_path
 
 
 def _planner() -> Planner:
@@ -62,6 +63,7 @@ TABLE: Final = ResourceType(
     follows_from_text=True,
     planner=_planner,
     written=_written,
+    written_path=written_path,
     is_settled=_is_settled,
     usages=usages,
     seen_usages=seen_usages,

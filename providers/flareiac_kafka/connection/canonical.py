@@ -153,9 +153,9 @@ def _protocol(written: WrittenConnection, diagnostics: Diagnostics) -> str:
     protocol = written.security_protocol or (encryption if written.sasl is None else f"SASL_{encryption}")
     by_sasl, by_tls = protocol.startswith("SASL_"), protocol.endswith("SSL")
     contradictions = (
-        (written.sasl is not None and not by_sasl, "has no SASL, and sasl is written"),
-        (written.sasl is None and by_sasl, "authenticates by SASL, and no sasl says how"),
-        (written.ssl is not None and not by_tls, "has no TLS, and ssl is written"),
+        (written.sasl is not None and not by_sasl, "does not use SASL, but a sasl block is set"),
+        (written.sasl is None and by_sasl, "uses SASL, but no sasl block is set"),
+        (written.ssl is not None and not by_tls, "does not use TLS, but an ssl block is set"),
     )
     for is_so, what in contradictions:
         if is_so:
@@ -287,7 +287,7 @@ def _registry(written: WrittenRegistry | None, context: _Context) -> RegistryDef
     if user != password or (user and token):
         context.diagnostics.error(
             codes.REGISTRY_CREDENTIALS,
-            "A schema registry takes username and password, or a token, or nothing of it.",
+            "A schema registry takes username and password, or a token, or neither.",
             attribute=("schema_registry",),
             hide_source=True,
         )

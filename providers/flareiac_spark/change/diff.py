@@ -679,8 +679,8 @@ class _Comparison:
             )
         if new and of in self._old.outputs:
             said.append(
-                f"{new} gets the deletes from now on: of keys that were deleted before it has none, and an "
-                "older row of one that arrives late brings it back"
+                f"{new} gets the deletes from now on: it has no tombstones for keys deleted earlier, so a "
+                "late older row restores such a key"
             )
         return Restart(
             path=("outputs", name),
@@ -726,8 +726,8 @@ class _Comparison:
             path=path,
             text=text,
             why=(
-                f"Its checkpoint tells what {old.place} has, and {new.place} has nothing of that. Give the "
-                "new output a name of its own: it is another output."
+                f"Its checkpoint tracks what was written to {old.place}; {new.place} contains none of it. "
+                "Give the new output a name of its own: it is another output."
             ),
             undo=f"write {old.place} again",
             carries=False,

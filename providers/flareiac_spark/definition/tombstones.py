@@ -149,7 +149,8 @@ class _Rules:
             if column.required and column.name.lower() not in needed:
                 yield (
                     f"The column {column.name} of {self._table} is not null. Beside the key and the order a "
-                    "tombstone has what its delete gives, which may be nothing. Make the column optional."
+                    "tombstone contains only the columns of the delete event; others are null. Make the "
+                    "column optional."
                 )
 
     def _other_uses(self, outputs: Mapping[str, Output], before: Mapping[str, TableOutput]) -> Iterator[str]:

@@ -49,7 +49,7 @@ def kept_by(attributes: Attributes) -> str | None:
 def released(address: str, attributes: Attributes) -> str:
     """What someone does who does not want a job to go on."""
     checkpoint = kept_by(attributes)
-    beside = f" and that of {checkpoint}, which would hold on for it" if checkpoint is not None else ""
+    beside = f" and that of {checkpoint}, which would keep those snapshots for it" if checkpoint else ""
     return f"start {address} again; if it is never to go on from there, remove its block{beside}"
 
 

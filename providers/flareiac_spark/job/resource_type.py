@@ -16,6 +16,7 @@ from flareiac.sdk.resource_type import Decoded, Kind, Planner, ResourceType
 from flareiac.sdk.results import Recorded
 from flareiac.sdk.upgrades import without_identity
 from flareiac_spark.definition.schema import SCHEMA
+from flareiac_spark.definition.written_path import written_path
 
 
 def _planner() -> Planner:
@@ -96,6 +97,7 @@ JOB: Final = ResourceType(
     canonical=_canonical,
     planner=_planner,
     written=_written,
+    written_path=written_path,
     examine=_examine,
     import_ids="",
     usages=_usages,

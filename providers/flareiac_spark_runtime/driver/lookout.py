@@ -1,5 +1,5 @@
-"""Looks at what should run as often as it is worth: a glance at a local file costs nearly nothing, one at
-object storage is a request.
+"""Polls desired.json. The interval depends on the cost of a look: nearly nothing at a local file, a request
+at object storage.
 """
 
 import threading

@@ -1,8 +1,8 @@
 """What reads the values of records: one decoder for each format.
 
-A decoder takes a frame with a column ``VALUE_BYTES`` and gives the same frame with the declared columns and
-``ERROR`` beside those that it had: why a record cannot be read, null where it can. One that judges a record
-without explaining it gives ``GOOD``, too. One that judges gives ``ONCE``.
+A decoder takes a frame with a column ``VALUE_BYTES`` and adds the declared columns and ``ERROR`` (string: why
+a record cannot be read, null where it can). A decoder that judges records adds ``ONCE``, and one that does so
+without an explanation ``GOOD`` (boolean), too.
 """
 
 from collections.abc import Callable, Mapping
