@@ -43,7 +43,7 @@ if [ "$fast" = no ]; then
   ensure_maven
   say "Jars of catalogs: drivers, S3 and Iceberg's REST server (into the user's cache)"
   .venv/bin/python -m flareiac_spark.runtime.fetch \
-    org.apache.iceberg:iceberg-aws-bundle:1.11.0 org.postgresql:postgresql:42.7.14 >/dev/null
+    $(.venv/bin/python -c 'from flareiac.sdk.versions import *; print(ICEBERG_AWS, POSTGRESQL_JDBC)') >/dev/null
   .venv/bin/python -m tests.support.hadoop_jvm
   .venv/bin/python -m tests.support.rest_server >/dev/null
   say "Jars of Kafka: a broker, and Spark's connector with Avro and its class-data archives (into the user's cache)"

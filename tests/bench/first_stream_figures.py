@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from flareiac_iceberg.catalogs.base import RUNTIME
+from flareiac.sdk.versions import ICEBERG_RUNTIME
 from flareiac_iceberg.catalogs.sqlite.spec import SqliteCatalog
 from flareiac_spark.runtime.launch import prepare
 from tests.bench.feeds import Files
@@ -142,7 +142,7 @@ def _by_hand(place: Path, files: Files) -> float:
     place.mkdir()
     (place / "main.flare.hcl").write_text(_PLACES)
     flareiac(place, "init").run()
-    runtime, lake = prepare(place, (RUNTIME, *SqliteCatalog.spark_packages)), Lake(place, files)
+    runtime, lake = prepare(place, (ICEBERG_RUNTIME, *SqliteCatalog.spark_packages)), Lake(place, files)
     lake.launch = replace(lake.launch, jars=runtime.jars, java_options=runtime.java_options)
     began = time.time()
     lake.run_program("first_stream_handwritten.py", "first", _QUERY)

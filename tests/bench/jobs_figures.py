@@ -14,12 +14,12 @@ from typing import Final
 
 import pytest
 
+from flareiac.sdk.versions import HADOOP_S3
 from flareiac_spark.application import ensure_running, stop_application, wait_for
 from flareiac_spark.s3_store import S3Store
 from flareiac_spark_runtime.control import ApplicationSettings, ControlDirectory, DesiredJob, Status
 from flareiac_spark_runtime.control.desired import PACKAGES as DECLARED_PACKAGES
 from flareiac_spark_runtime.storage import open_with
-from flareiac_spark_runtime.storage.hadoop_settings import PACKAGES
 from tests.bench.counting_s3 import Traffic, counting_s3
 from tests.bench.feeds import FLIGHTS, Files
 from tests.bench.figure import Better, Figure, remark
@@ -121,7 +121,7 @@ def _flareiac(lake: Lake, queries: tuple[Query, ...], name: str, traffic: Traffi
     place = f"s3://{_BUCKET}/{name}" if traffic is not None else lake.root / f"runtime-{name}"
     control = ControlDirectory(place)
     wanted = {f"job.{query.name}": _job(lake, query, f"{name}_{query.name}") for query in queries}
-    packages = {DECLARED_PACKAGES: ",".join(PACKAGES)} if traffic is not None else {}
+    packages = {DECLARED_PACKAGES: ",".join(HADOOP_S3)} if traffic is not None else {}
     settings = ApplicationSettings(digest="a1", name=name, conf={**lake.conf(), **packages})
     control.update_desired(
         lambda desired: replace(desired, application=settings, jobs=wanted),

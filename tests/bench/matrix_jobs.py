@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from flareiac_spark.sources.kafka.avro_block import SPARK_AVRO
+from flareiac.sdk.versions import SPARK_AVRO
 from tests.bench.matrix_kafka import Kafka, topic_name
 from tests.bench.matrix_model import Deletes, Query, Unique
 from tests.bench.matrix_rows import BAD, EVENT, OUT, TABLES, Row

@@ -9,6 +9,7 @@ from typing import Final
 
 from packaging.requirements import Requirement
 
+from flareiac.sdk import versions
 from tests.docs.pages import DOCS, ROOT
 
 PAGE: Final = DOCS / "versions.md"
@@ -18,7 +19,6 @@ _HEAD: Final = """\
 # To renew them, install without this file, run the tests, and write it: python -m tests.docs.versions
 """
 _SECTION: Final = r"(<!-- {name} -->)\n.*?(<!-- end -->)"
-_COORDINATE: Final = re.compile(r'"((?:com|io|org|software)(?:\.\w+)+:[\w.-]+:\d[\w.-]*)"')
 
 
 def installed_versions(*extras: str) -> dict[str, str]:
@@ -43,14 +43,10 @@ def installed_versions(*extras: str) -> dict[str, str]:
 
 
 def jars() -> list[str]:
-    """The coordinates that the program names, each once."""
-    return sorted(
-        {
-            coordinate
-            for path in (ROOT / "providers").rglob("*.py")
-            for coordinate in _COORDINATE.findall(path.read_text(encoding="utf-8"))
-        }
-    )
+    """The coordinates of the table of versions, each once."""
+    values = [value for name, value in vars(versions).items() if name.isupper()]
+    texts = {text for value in values for text in ([value] if isinstance(value, str) else value)}
+    return sorted(text for text in texts if ":" in text)
 
 
 def normal(name: str) -> str:

@@ -17,11 +17,11 @@ from flareiac_spark_runtime.driver.hadoop_store import HadoopStore, configuratio
 @cache
 def s3_jars() -> tuple[Path, ...]:
     """The jars in the user's cache, fetched where they are not there yet."""
+    from flareiac.sdk.versions import HADOOP_S3
     from flareiac_spark.runtime.coordinates import parse_coordinates
     from flareiac_spark.runtime.jars import fetch_jars
-    from flareiac_spark_runtime.storage.hadoop_settings import PACKAGES
 
-    found = fetch_jars(parse_coordinates(PACKAGES), lambda text: print(text, file=sys.stderr), locked={})
+    found = fetch_jars(parse_coordinates(HADOOP_S3), lambda text: print(text, file=sys.stderr), locked={})
     return tuple(jar.path for jar in found)
 
 

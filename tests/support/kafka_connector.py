@@ -5,13 +5,9 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-CONNECTOR: Final = (
-    "org.apache.commons:commons-pool2:2.12.1",
-    "org.apache.kafka:kafka-clients:3.9.1",
-    "org.apache.spark:spark-avro_2.13:4.1.1",
-    "org.apache.spark:spark-sql-kafka-0-10_2.13:4.1.3",
-    "org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.1.1",
-)
+from flareiac.sdk.versions import KAFKA_CONNECTOR, SPARK_AVRO
+
+CONNECTOR: Final = tuple(sorted((*KAFKA_CONNECTOR, SPARK_AVRO)))
 
 
 @cache

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.secrets import resolve_all
+from flareiac.sdk.versions import ICEBERG_AWS, ICEBERG_RUNTIME
 from flareiac_iceberg.catalogs.block import CatalogBlock, CatalogDefinition
 
 if TYPE_CHECKING:
@@ -20,9 +21,7 @@ if TYPE_CHECKING:
 CONNECT_SECONDS: Final = 10
 ANSWER_SECONDS: Final = 20
 """How long a server may take to accept a connection, and to answer one question."""
-RUNTIME: Final = "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.11.0"
 SPARK_EXTENSIONS: Final = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
-_AWS_BUNDLE: Final = "org.apache.iceberg:iceberg-aws-bundle:1.11.0"
 _S3_FILES: Final = "org.apache.iceberg.aws.s3.S3FileIO"
 
 
@@ -153,7 +152,7 @@ def packages(catalog: CatalogSpec) -> tuple[str, ...]:
         name.startswith(("s3.", "client.", "glue.")) or ".aws." in value for name, value in catalog.properties
     )
     needs_aws = named or catalog.uses_aws or catalog.warehouse.startswith(("s3://", "s3a://"))
-    return (RUNTIME, *catalog.spark_packages, *((_AWS_BUNDLE,) if needs_aws else ()))
+    return (ICEBERG_RUNTIME, *catalog.spark_packages, *((ICEBERG_AWS,) if needs_aws else ()))
 
 
 def _java_names(properties: Mapping[str, str]) -> dict[str, str]:

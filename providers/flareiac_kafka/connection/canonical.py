@@ -16,9 +16,9 @@ from flareiac.sdk.resource_type import Decoded
 from flareiac.sdk.secret_settings import checked_settings
 from flareiac.sdk.secrets import reference
 from flareiac.sdk.validators import parse_duration
+from flareiac.sdk.versions import KAFKA_CONNECTOR, SPARK_AVRO
 from flareiac_kafka import codes
 from flareiac_kafka.connection.client_options import meant
-from flareiac_kafka.connection.packages import AVRO_PACKAGES, SPARK_PACKAGES
 from flareiac_kafka.connection.schema import DEFAULT_TIMEOUT, MECHANISMS
 from flareiac_kafka.connection.spec import (
     DEFAULT_TIMEOUT_MS,
@@ -81,7 +81,7 @@ def canonical(
         "bootstrap.servers": servers,
     }
     registry = _registry(written.schema_registry, context)
-    packages = (*SPARK_PACKAGES, *AVRO_PACKAGES) if registry is not None else SPARK_PACKAGES
+    packages = (*KAFKA_CONNECTOR, SPARK_AVRO) if registry is not None else KAFKA_CONNECTOR
     definition = ConnectionDefinition(
         bootstrap_servers=servers,
         client=dict(sorted(client.items())),

@@ -14,6 +14,7 @@ from flareiac.kernel.records import encode
 from flareiac.sdk.lakehouse_views import ConnectionView
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
+from flareiac.sdk.versions import HADOOP_S3
 from flareiac_spark.application import (
     Launch,
     await_end,
@@ -41,7 +42,7 @@ from flareiac_spark_runtime.control import (
     StoredProof,
 )
 from flareiac_spark_runtime.control.desired import PACKAGES, PROXY_USER, PoolSettings
-from flareiac_spark_runtime.storage import hadoop_settings, is_object_uri
+from flareiac_spark_runtime.storage import is_object_uri
 
 _EXTENSIONS = "spark.sql.extensions"
 _CATALOG = "spark.sql.catalog."
@@ -92,7 +93,7 @@ def object_storage_needs() -> Needs:
     """What keeping something in object storage needs: the jars. How it is reached, the driver's own
     environment says (``storage.hadoop_settings``).
     """
-    return Needs(packages=frozenset(hadoop_settings.PACKAGES))
+    return Needs(packages=frozenset(HADOOP_S3))
 
 
 def own_packages(engine: EngineDefinition) -> frozenset[str]:

@@ -1,5 +1,5 @@
-"""Which Spark, Scala, Iceberg and Java fit together. The one table of it; code, messages and tests read
-it.
+"""Which Spark, Scala, Iceberg and Java run together, and what contradicts that. The coordinates themselves
+stand in ``flareiac.sdk.versions``.
 """
 
 import importlib.metadata
@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from flareiac.kernel.diagnostics import Diagnostic, error
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.optional_packages import how_to_install
+from flareiac.sdk.versions import ICEBERG, ICEBERG_RUNTIME, SCALA, SPARK_LINE, SQLITE_JDBC
 from flareiac_spark import codes
 from flareiac_spark.runtime.coordinates import Coordinate, parse_coordinate
 
@@ -32,16 +33,15 @@ class Fit:
 
 
 FITS: tuple[Fit, ...] = (
-    Fit(spark="4.1", scala="2.13", iceberg=("1.11", "1.12"), default="1.11.0", java=(17, 21)),
+    Fit(spark=SPARK_LINE, scala=SCALA, iceberg=("1.11", "1.12"), default=ICEBERG, java=(17, 21)),
 )
 DEFAULT: Fit = FITS[0]
 HOW_TO_INSTALL = how_to_install("spark")
-JDBC_DRIVERS: dict[str, str] = {"sqlite": "org.xerial:sqlite-jdbc:3.54.1.0"}
 
 
 def default_packages() -> tuple[str, ...]:
     """The coordinates of the embedded catalog on the default line."""
-    return (":".join((*DEFAULT.runtime, DEFAULT.default)), JDBC_DRIVERS["sqlite"])
+    return ICEBERG_RUNTIME, SQLITE_JDBC
 
 
 def fit_of(spark_version: str) -> Fit | None:

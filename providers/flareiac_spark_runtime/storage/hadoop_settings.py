@@ -7,12 +7,6 @@ from typing import Final
 
 ENDPOINT: Final = "fs.s3a.endpoint"
 REGION: Final = "fs.s3a.endpoint.region"
-PACKAGES: Final = (
-    "org.apache.hadoop:hadoop-aws:3.4.2",
-    "org.apache.iceberg:iceberg-aws-bundle:1.11.0",
-    "software.amazon.awssdk:s3-transfer-manager:2.44.4",
-)
-"""Coordinates of the jars with which Hadoop reaches S3; Iceberg's bundle has the rest of the SDK."""
 _ADDRESSES: Final = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
 _REGIONS: Final = ("AWS_REGION", "AWS_DEFAULT_REGION")
 _FILES: Final = "org.apache.hadoop.fs.s3a.S3AFileSystem"

@@ -8,6 +8,7 @@ from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.optional_packages import needed_by
+from flareiac.sdk.versions import POSTGRESQL_JDBC
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.base import CONNECT_SECONDS, CatalogSpec, present
 from flareiac_iceberg.catalogs.block import CatalogBlock, CatalogDefinition
@@ -33,7 +34,7 @@ class PostgresCatalog(CatalogSpec):
     longest_name: ClassVar = 255
     is_database: ClassVar = True
     is_made_by_opening: ClassVar = True
-    spark_packages: ClassVar = ("org.postgresql:postgresql:42.7.14",)
+    spark_packages: ClassVar = (POSTGRESQL_JDBC,)
     advice: ClassVar = (
         "Check that the server runs and can be reached, and that user, password and "
         "database are right. Until then, nothing is planned for its tables."

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, Self
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.sdk.versions import SQLITE_JDBC
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.base import CatalogSpec
 from flareiac_iceberg.catalogs.block import CatalogBlock, CatalogDefinition
@@ -33,7 +34,7 @@ class SqliteCatalog(CatalogSpec):
     longest_name: ClassVar = 255
     is_database: ClassVar = True
     is_made_by_opening: ClassVar = True
-    spark_packages: ClassVar = ("org.xerial:sqlite-jdbc:3.54.1.0",)
+    spark_packages: ClassVar = (SQLITE_JDBC,)
     advice: ClassVar = (
         "Check that the path is right, that it is a SQLite database, that you may read it and its folder, "
         "and that no program keeps it locked."

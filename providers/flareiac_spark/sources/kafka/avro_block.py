@@ -20,7 +20,6 @@ from flareiac_spark_runtime.sources.debezium.avro_rows import NOT_ENVELOPES, eff
 from flareiac_spark_runtime.sources.kafka.formats import DEBEZIUM_AVRO, OF_AVRO
 from flareiac_spark_runtime.sources.resolved import SpecColumn
 
-SPARK_AVRO: Final = "org.apache.spark:spark-avro_2.13:4.1.1"
 _OF_VALUES: Final = "-value"
 
 

@@ -13,12 +13,13 @@ from flareiac.sdk.brokers import TopicSelection
 from flareiac.sdk.definitions import Flag, Number, Plain, Ref, Text
 from flareiac.sdk.references import References
 from flareiac.sdk.secret_settings import checked_settings
+from flareiac.sdk.versions import SPARK_AVRO
 from flareiac_spark import codes
 from flareiac_spark.column_types import Column
 from flareiac_spark.settings import BATCH_SIZE, PARALLELISM, all_of
 from flareiac_spark.sources.avro.latest import SchemaRead
 from flareiac_spark.sources.changes import Meaning
-from flareiac_spark.sources.kafka.avro_block import SPARK_AVRO, AvroBlock, derived_columns
+from flareiac_spark.sources.kafka.avro_block import AvroBlock, derived_columns
 from flareiac_spark.sources.kafka.debezium_block import DebeziumBlock, change_columns
 from flareiac_spark.sources.kafka.offsets import KafkaOffsets
 from flareiac_spark.sources.kafka.schema import BLOCK
