@@ -88,7 +88,7 @@ def spec(version: pairs.Version, judged: pairs.Judged) -> JobSpec:
     return JobSpec(
         address="job.x",
         mode="stream" if streams else "batch",
-        inputs=tuple(_input(name, version, judged.pair, streams=streams) for name in _read(version)),
+        inputs=tuple(_input(name, version, judged.pair, streams=streams) for name in inputs_named(version)),
         steps=tuple(
             Step(name=name, sql=sql, dedup=_dedup(version, name), watermark=_mark(version, name))
             for name, sql in version.steps.items()
@@ -108,7 +108,7 @@ def spec(version: pairs.Version, judged: pairs.Judged) -> JobSpec:
     )
 
 
-def _read(version: pairs.Version) -> list[str]:
+def inputs_named(version: pairs.Version) -> list[str]:
     """The inputs that a version names, or may name where it makes names of texts."""
     texts = " ".join(version.steps.values())
     return [name for name in INPUTS if re.search(rf"\b{name}\b", texts, re.IGNORECASE)]

@@ -22,7 +22,7 @@ from tests.verdicts.generate import pairs
 from tests.verdicts.judge import is_drawn
 from tests.verdicts.pair import Judged, Judgement, Pair, Stop, keep, written
 from tests.verdicts.product import Verdict, back, in_words, is_one_text, verdict
-from tests.verdicts.proof import Remembering, proofs
+from tests.verdicts.proof import Remembering, inputs_named, proofs
 from tests.verdicts.rows import RowsJudge, judged_by_rows
 from tests.verdicts.spark import application
 from tests.verdicts.stop import Stopped
@@ -267,10 +267,12 @@ def is_of_texts(pair: Pair) -> bool:
     """False where the versions differ in more than SQL: a query that runs takes no other input, watermark,
     engine or setting, whatever the rows.
     """
-    return all(
+    same = all(
         getattr(pair.old, name) == getattr(pair.new, name)
-        for name in ("dedups", "within", "marks", "conf", "bound", "engine")
+        for name in ("dedups", "within", "marks", "conf", "engine")
     )
+    old, new = ({name: each.input(name) for name in inputs_named(each)} for each in (pair.old, pair.new))
+    return same and all(new.get(name, read) == read for name, read in old.items())
 
 
 def is_false_same(each: Opinion) -> bool:
