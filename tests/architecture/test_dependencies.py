@@ -208,15 +208,3 @@ def test_a_module_that_needs_what_only_developers_have_is_seen() -> None:
     assert cannot_import_lines(["pyspark.sql SparkSession"], BASE) == [
         "pyspark.sql: No module named 'pyspark'"
     ]
-
-
-def test_every_file_names_one_version_of_a_jar() -> None:
-    """Providers do not import each other, so that each names the jars that it needs."""
-    coordinate = re.compile(r"\b((?:org|com|io)\.[\w.-]+:[\w.-]+):(\d[\w.]*\w)")
-    versions: dict[str, dict[str, str]] = {}
-    programs = [*(ROOT / "providers").rglob("*.py"), *(ROOT / "tests" / "support").glob("*.py")]
-    for file in [*programs, ROOT / "tests" / "run.sh"]:
-        for artifact, version in coordinate.findall(file.read_text(encoding="utf-8")):
-            versions.setdefault(artifact, {})[version] = str(file.relative_to(ROOT))
-    assert len(versions) >= 8, "the pattern finds them"
-    assert {name: found for name, found in versions.items() if len(found) > 1} == {}

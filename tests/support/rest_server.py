@@ -14,10 +14,11 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
+from flareiac.sdk.versions import ICEBERG, SQLITE_JDBC
 from tests.support.maven_jars import dependency, resolved_jars
 from tests.support.ports import free_port
 
-ICEBERG, JETTY = "1.11.0", "12.1.5"
+JETTY = "12.1.5"
 
 
 @cache
@@ -35,7 +36,7 @@ def server_jars() -> tuple[Path, ...]:
             dependency(f"{jetty}.ee10:jetty-ee10-servlet:{JETTY}"),
             dependency(f"{jetty}.compression:jetty-compression-server:{JETTY}"),
             dependency(f"{jetty}.compression:jetty-compression-gzip:{JETTY}"),
-            dependency("org.xerial:sqlite-jdbc:3.54.1.0"),
+            dependency(SQLITE_JDBC),
         ),
     )
 

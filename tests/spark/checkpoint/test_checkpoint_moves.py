@@ -190,7 +190,8 @@ def test_every_note_beside_a_folder_is_known(repository_texts: Callable[[str], I
 
     found = {
         match
-        for text in repository_texts("providers/flareiac_spark")
+        for package in ("providers/flareiac_spark", "providers/flareiac_spark_runtime")
+        for text in repository_texts(package)
         for match in re.findall(r"\.name\}\.(\w+)\.json", text)
     }
     assert found == set(NOTES)
