@@ -102,7 +102,9 @@ def _verdicts(
     from tests.verdicts.figures import Order, verdicts
     from tests.verdicts.second_opinion import verdicts_by_rows
 
-    chosen = given or argparse.Namespace(seed=None, only="", failing=None, keep=None, minutes=600)
+    chosen = given or argparse.Namespace(
+        seed=None, only="", failing=None, keep=None, minutes=600, stops=1_000_000
+    )
     seed = random.randrange(1_000_000) if chosen.seed is None else chosen.seed
     families = [name.strip() for name in chosen.only.split(",") if name.strip()]
     order = Order(
@@ -112,6 +114,7 @@ def _verdicts(
         failing=chosen.failing,
         kept=chosen.keep,
         minutes=chosen.minutes,
+        stops=chosen.stops,
     )
     yield from verdicts_by_rows(directory, order) if by_rows else verdicts(directory, order)
 
@@ -214,6 +217,12 @@ def main() -> int:
         type=float,
         default=600,
         help="of verdicts-by-rows: after how many no more pairs are made",
+    )
+    parser.add_argument(
+        "--stops",
+        type=int,
+        default=1_000_000,
+        help="of verdicts-by-rows: after how many pairs over a stop the others run without one",
     )
     parser.add_argument("--count", type=int, default=200, help="of mutations: how many of each kind")
     parser.add_argument(

@@ -25,7 +25,8 @@ _ENOUGH = 0.05
 class Order:
     """What is asked for. ``families``: those of the queries, all where none is named. ``failing``: a file
     that takes the pairs on which product and Spark disagree. ``kept``: a folder that takes every pair, in a
-    file for each family. ``minutes``: after how many no more pairs are made, where the bench looks at it.
+    file for each family. ``minutes`` and ``stops``: after how many no more pairs are made, and after how many
+    pairs over a stop the others run without one, where the bench looks at it.
     """
 
     pairs: int
@@ -34,6 +35,7 @@ class Order:
     failing: Path | None = None
     kept: Path | None = None
     minutes: float = 600
+    stops: int = 1_000_000
 
 
 def verdicts(directory: Path, order: Order) -> Iterator[Figure]:

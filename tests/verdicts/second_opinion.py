@@ -85,7 +85,8 @@ class _Course:
             made += len(some)
             judged = list(judged_by_rows(self._judge, some))
             asked = [self._opinion(item, proof) for item, proof in proofs(self._prover, judged)]
-            tried = [each for each in asked if self._is_tried(each)]
+            across = sum(each.item.stop is not Stop.UNTRIED for each in self.found)
+            tried = [each for each in asked if across < self._order.stops and self._is_tried(each)]
             stops = {item.pair.id: item for item in self._stopped.tried(each.item for each in tried)}
             portion = [
                 replace(each, item=stops.get(each.item.pair.id, each.item), returned=self._returned(each))
