@@ -44,6 +44,12 @@ def _first_stream(directory: Path, rows: int) -> Iterator[Figure | NotMeasured]:
     yield from first_stream(directory, rows)
 
 
+def _prove(directory: Path, jobs: int) -> Iterator[Figure | NotMeasured]:
+    from tests.bench.prove_figures import prove
+
+    yield from prove(directory, jobs)
+
+
 def _status(directory: Path, jobs: int) -> Iterator[Figure | NotMeasured]:
     from tests.bench.first_stream_figures import status
 
@@ -157,6 +163,7 @@ MEASUREMENTS: dict[str, tuple[Measurement, int]] = {
     "jobs": (_jobs, 1_000),
     "many-jobs": (_many_jobs, 200),
     "first-stream": (_first_stream, 200),
+    "prove": (_prove, 20),
     "status": (_status, 6),
     "journal": (state_figures.journal, 2_000),
     "matrix": (_matrix, 0),

@@ -20,7 +20,7 @@ from tests.bench.spark_figures import QUERIES, Lake
 
 _ROUNDS: Final = 5
 _QUERY: Final = QUERIES[0]
-_PLACES: Final = """
+PLACES: Final = """
 catalog "lake" {
   uri       = "sqlite:///lake/catalog.db"
   warehouse = "lake/warehouse"
@@ -129,7 +129,7 @@ def _flareiac(place: Path, files: Files) -> float:
 def _project(place: Path, blocks: str) -> Iterator[Path]:
     """A project whose engine is stopped at the end."""
     place.mkdir(parents=True)
-    (place / "main.flare.hcl").write_text(_PLACES + blocks)
+    (place / "main.flare.hcl").write_text(PLACES + blocks)
     flareiac(place, "init").run()
     try:
         yield place
@@ -140,7 +140,7 @@ def _project(place: Path, blocks: str) -> Iterator[Path]:
 def _by_hand(place: Path, files: Files) -> float:
     """A program with the jars on its class path and the class-data archive, as a project has them."""
     place.mkdir()
-    (place / "main.flare.hcl").write_text(_PLACES)
+    (place / "main.flare.hcl").write_text(PLACES)
     flareiac(place, "init").run()
     runtime, lake = prepare(place, (ICEBERG_RUNTIME, *SqliteCatalog.spark_packages)), Lake(place, files)
     lake.launch = replace(lake.launch, jars=runtime.jars, java_options=runtime.java_options)

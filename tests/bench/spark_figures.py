@@ -148,9 +148,13 @@ class Lake:
     def run_program(
         self, program: str, name: str, query: Query, more: Mapping[str, Any] | None = None
     ) -> None:
-        """Runs a program beside this module to its end; its argument is a file ``NAME.json`` with its
-        settings.
-        """
+        """Runs a program beside this module to its end."""
+        self.program(program, name, query, more).run()
+
+    def program(
+        self, program: str, name: str, query: Query, more: Mapping[str, Any] | None = None
+    ) -> Command:
+        """A program beside this module; its argument is a file ``NAME.json`` with its settings."""
         settings = {
             "conf": {
                 **self.conf(),
@@ -176,11 +180,11 @@ class Lake:
             "SPARK_LOCAL_IP": "127.0.0.1",
             "PYSPARK_PYTHON": sys.executable,
         }
-        Command(
+        return Command(
             words=(sys.executable, str(Path(__file__).parent / program), str(file)),
             directory=self.root,
             environment=environment,
-        ).run()
+        )
 
     def _rate(self, name: str) -> float:
         """From the times at which Spark wrote down its commits: those are there whoever ran the query."""
