@@ -43,7 +43,8 @@ def plan_text(
 
     ``width`` is in columns. ``detail``: ``summary`` names the resources, ``changes`` shows changed attributes
     and steps, ``full`` also what stays. ``show_steps`` adds the operations in order, with what each waits
-    for. ``types`` tell what is sensitive and what is a default. Diagnostics are not part of it.
+    for. ``types`` tell what is sensitive, what is a default and where its author writes an attribute.
+    Diagnostics are not part of it.
     """
     look = RenderOptions(style=Style(colour), width=width, detail=detail, types=types or {})
     parts = [

@@ -11,6 +11,7 @@ from typing import Final
 from rich.console import Console
 from rich.text import Text
 
+from flareiac.app.discovery import installed
 from flareiac.render.plan_text import plan_text
 from tests.docs.pages import DOCS, ROOT
 from tests.golden.case import read_case
@@ -30,9 +31,8 @@ def picture() -> str:
         record=True, width=_WIDTH, file=io.StringIO(), force_terminal=True, color_system="standard"
     )
     console.print(Text("$ flareiac plan", style="bold"))
-    console.print(
-        Text.from_ansi(plan_text(plan, colour=True, width=_WIDTH, detail="changes", show_steps=False))
-    )
+    text = plan_text(plan, colour=True, width=_WIDTH, types=installed().registry.types)
+    console.print(Text.from_ansi(text))
     svg = console.export_svg(title="flareiac plan", unique_id="plan")
     # The reader's own monospace font: nothing is fetched
     return re.sub(r"\s*@font-face \{.*?\}\n", "\n", svg, flags=re.DOTALL)
