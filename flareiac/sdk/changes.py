@@ -176,32 +176,38 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """``holder`` (an address) has this relation to ``subject`` (an address, or a text such as a location).
-
-    ``completes``: the holder's operation ends when its work on the subject is done (a finite run), so that
-    readers can wait for it. ``tolerates``: what may happen to the subject without ending a holder that runs
-    on: ``deletes`` and ``overwrites`` of rows that it reads, ``added columns`` of what it writes. ``columns``
-    (lower case): of a writer all that it gives; of a reader some that it certainly reads. None where that
-    cannot be determined. ``part``: which part of the subject is used, where it is not the main one (a table's
-    branch). ``sharing``: what a writer does to the rows of others, and ``mode`` the word of its configuration
-    that says so. ``queries``: of a writer the ids of all queries that it is recorded to run or to have run,
-    None where that is not known. ``conflict``: what another holder means, with ``HOLDS_ALONE``. ``counts``:
-    the plan of the holder says how many rows the subject has, so that its history is read.
-    """
+    """``holder`` (an address) has this relation to ``subject`` (an address, or a text such as a location)."""
 
     subject: str
     holder: str
     relation: Relation
     reason: str
     completes: bool = False
+    """True if the holder's operation ends when its work on the subject is done (a finite run), so that
+    readers can wait for it.
+    """
     tolerates: tuple[str, ...] = ()
+    """What may happen to the subject without ending a holder that runs on: ``deletes`` and ``overwrites`` of
+    rows that it reads, ``added columns`` of what it writes.
+    """
     columns: tuple[str, ...] | None = None
+    """In lower case: of a writer all that it gives, of a reader some that it certainly reads. None where that
+    cannot be determined.
+    """
     part: str | None = None
+    """The part of the subject that is used, where it is not the main one: a table's branch."""
     sharing: Sharing = Sharing.ADDS
+    """What a writer does to the rows of others."""
     mode: str = ""
+    """The word of the holder's configuration that decides ``sharing``."""
     queries: tuple[str, ...] | None = None
+    """Of a writer: the ids of all queries that it is recorded to run or to have run; None where they are not
+    known.
+    """
     conflict: Conflict | None = None
+    """What another holder means, with ``HOLDS_ALONE``."""
     counts: bool = False
+    """True if the holder's plan says how many rows the subject has, so that its history is read."""
 
 
 class Reaction(StrEnum):
@@ -228,36 +234,41 @@ class Impact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """A planner's answer for one resource.
-
-    ``planned``: the canonical attributes it will have (UNKNOWN where only apply can tell). ``fingerprint``:
-    see ``Planner.fingerprint``; the core adds it. ``payload``: JSON data that the driver needs to carry out
-    exactly this (typed changes and requirements, encoded). ``drift``: what changed behind the team's back, in
-    words, for ``drift``. ``at_rest``: for resources that run, that it certainly does not, and goes on with
-    nothing that it kept, so that no change of what it uses concerns it. ``stages``: what happens before the
-    change's own operation, in order, each carried out by ``Staged.perform``; ``closing`` is what is then left
-    for that operation, in the imperative. ``keeps``: attributes whose declared value means what the recorded
-    one means, so that the recorded one is planned, in whole or in parts. ``unproven``: what of it apply alone
-    proves, before it changes anything, such as ``SQL``. ``provable``: it is blocked for want of a proof alone
-    (see ``Proving``). ``unknown``: what could not be found out about what
-    is there, in words, so that no changes here do not mean that all is well; diagnostics explain it.
-    """
+    """A planner's answer for one resource."""
 
     action: Action
     planned: Attributes | None
+    """The canonical attributes that it will have, UNKNOWN where only apply can tell; None: it will be gone.
+    """
     changes: tuple[AttributeChange, ...] = ()
     steps: tuple[Step, ...] = ()
     reasons: tuple[str, ...] = ()
     blockers: tuple[Blocker, ...] = ()
     disturbs: tuple[Impact, ...] = ()
     drift: tuple[str, ...] = ()
+    """What changed behind the team's back, in words, for ``drift``."""
     fingerprint: Data = None
+    """See ``Planner.fingerprint``; the core adds it."""
     payload: Data = None
+    """JSON data that the driver needs to carry out exactly this: typed changes and requirements, encoded."""
     diagnostics: tuple[Diagnostic, ...] = ()
     keeps: tuple[str, ...] = field(default=(), metadata=UNSTORED)
+    """Attributes whose declared value means the same as the recorded one, so that the recorded one is
+    planned, in whole or in parts.
+    """
     unproven: str = ""
+    """What apply alone proves before it changes anything, such as ``SQL``."""
     provable: bool = field(default=False, metadata=SPARSE)
+    """True if it is blocked for want of a proof alone (see ``Proving``)."""
     unknown: tuple[str, ...] = field(default=(), metadata=SPARSE)
+    """What could not be observed, in words, so that no changes here do not mean that all is well. Diagnostics
+    explain it.
+    """
     stages: tuple[Stage, ...] = field(default=(), metadata=SPARSE)
+    """What happens before the change's own operation, in order, each carried out by ``Staged.perform``."""
     closing: str = field(default="", metadata=SPARSE)
+    """What the operation does after all stages, in the imperative."""
     at_rest: bool = field(default=False, metadata=UNSTORED)
+    """Of a resource that runs: it certainly does not run now, and goes on with nothing that it kept, so that
+    no change of what it uses concerns it.
+    """

@@ -74,79 +74,117 @@ class Remains:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceType:
-    """One block type.
+    """One block type: how it is declared, planned, maintained, related to others and shown.
 
-    ``canonical(decoded, references, project, diagnostics)`` turns decoded HCL into the canonical attributes
-    that are compared, recorded and handed to planner and driver: defaults filled in where they are part of
-    the meaning, types normalised, None for what is not managed. It reports what is wrong before any system is
-    asked; ``diagnostics`` entries carry ``attribute`` paths as written in HCL, and the core adds the span.
-    ``usages`` tells what a resource reads, writes and owns; ``seen_usages(address, identity)`` what only the
-    identity that was observed shows of that. ``computed`` names attributes that only the world
-    knows, by type. ``is_implied``: an attribute that takes one and is left out means the only one that is
-    declared; so it does of a type that is embedded (see ``sdk.provider.Offered``). ``planner`` and
-    ``maintainer`` give what decides about changes and about due work; they are called when there is something
-    to decide, so that other commands do not load it.
-    ``follows_from_text``: whether ``canonical`` depends on the written attributes and on what they refer to
-    alone, so that it need not be asked again about the same ones; it reads no file, environment or clock.
-    ``is_settled(unchanged)``: whether it is certain that the planner proposes nothing at all (no step,
-    blocker, drift or diagnostic), so that a plan does not ask it. Nothing is done to such a resource, so that
-    no plan relies on a fingerprint of it; one with declared maintenance, or that reacts to what is done to
-    others, is never settled.
-    ``holds(address, attributes, references, facts)`` tells, of a recorded resource, what it still needs of
-    others by the facts of its observation. ``kept_by(attributes)`` names the recorded resource that goes on
-    holding the same once this one has left the state (a job's checkpoint). ``places(attributes, identity,
-    project)`` tells where it has files of its own (see ``sdk.locations``); the identity is empty of what was
-    never observed. ``sources(attributes, project)``: folders with files that it needs and others write.
-    ``home(attributes)``: of a connection, the file or server that keeps what is reached through it, which is
-    there or not as a whole; connections with the same home share it. ``earlier_states(address, identity)``
-    tells what a recorded resource noted of others before it emptied them. ``sheet``: how its statistics are
-    shown, where its driver reports some. ``remains(identity)`` tells what is left of one that was dropped.
-    ``renamed(identity, old, new)`` is a recorded identity after another resource's address has changed from
-    ``old`` to ``new``, where it names others by texts.
-    ``values_only``: of a data block of which others take values, and never itself: nothing of it is kept with
-    them, and it is read without any connection of the project.
-    ``written(label, attributes)``: the block that declares these canonical attributes, in the units of a
-    file and without what it need not say, for plans. Without it, what equals the default of the schema is
-    left out. ``written_path(path)``: the place of a changed attribute in that block, for plans; None for one
-    that no author writes.
-    ``import_ids``: the form of the ids by which ``import`` finds one, with an example; empty for what exists
-    only because it was declared, which an import block cannot name; None where nothing is known.
-    ``examine(recorded)`` reads what is recorded of one, and raises where a part of it has another shape:
-    asked once something has failed.
-    ``upgrades``: of managed types; the first one makes what version 1 of the type recorded what version 2
-    records, and so on (see ``sdk.upgrades``).
+    Only the first five members are needed; each of the others answers a question of the core, and has an
+    answer for types that it does not concern. All are pure, but for what ``planner`` and ``maintainer`` load.
     """
+
+    # Declaration
 
     name: str
     kind: Kind
     schema: Block
     description: str
     canonical: Callable[[Decoded, References, Project, Diagnostics], Attributes]
+    """Turns decoded HCL into the canonical attributes that are compared, recorded and handed to planner and
+    driver: defaults filled in where they are part of the meaning, types normalised, None for what is not
+    managed. Reports what is wrong before any system is asked; its diagnostics carry ``attribute`` paths as
+    written in HCL, and the core adds the span.
+    """
+    follows_from_text: bool = False
+    """True if ``canonical`` depends on the written attributes and on what they refer to alone, so that it
+    need not be asked again about the same ones: it reads no file, environment or clock.
+    """
+    computed: Mapping[str, Type] = field(default_factory=dict)
+    """Attributes that only the world knows, by type."""
+    is_implied: bool = False
+    """True if an omitted reference resolves to the only declared instance; so it does for a type that is
+    embedded (see ``sdk.provider.Offered``).
+    """
+    values_only: bool = False
+    """True of a data block of which others take values, and never itself: nothing of it is kept with them,
+    and it is read without any connection of the project.
+    """
+    upgrades: tuple[Upgrade, ...] = ()
+    """Of managed types: the first one makes what version 1 of the type recorded what version 2 records, and
+    so on (see ``sdk.upgrades``).
+    """
+
+    # Planning
+
     planner: Callable[[], Planner] | None = None
+    """Loads what decides about changes. Called when there is something to decide, so that other commands do
+    not load it.
+    """
+    is_settled: Callable[[Unchanged], bool] = lambda _unchanged: False
+    """Returns True if it is certain that the planner proposes nothing at all (no step, blocker, drift or
+    diagnostic), so that a plan does not ask it. Nothing is done to such a resource, so that no plan relies on
+    a fingerprint of it; one with declared maintenance, or that reacts to what is done to others, is never
+    settled.
+    """
+    renamed: Callable[[Attributes, str, str], Attributes] = lambda identity, _old, _new: identity
+    """(identity, old, new): a recorded identity after another resource's address has changed from ``old`` to
+    ``new``, where it names others by texts.
+    """
+    examine: Callable[[Recorded], object] = lambda _recorded: None
+    """Reads what is recorded of a resource, and raises where a part of it has another shape. Asked once
+    something has failed.
+    """
+
+    # Relations to other resources
+
     usages: Callable[[str, Attributes, References], tuple[Usage, ...]] = (
         lambda _address, _attributes, _references: ()
     )
+    """(address, attributes, references): what a resource reads, writes and owns."""
     seen_usages: Callable[[str, Attributes], tuple[Usage, ...]] = lambda _address, _identity: ()
-    follows_from_text: bool = False
-    is_settled: Callable[[Unchanged], bool] = lambda _unchanged: False
-    computed: Mapping[str, Type] = field(default_factory=dict)
-    is_implied: bool = False
-    values_only: bool = False
-    upgrades: tuple[Upgrade, ...] = ()
-    maintainer: Callable[[], Maintainer] | None = None
+    """(address, identity): the usages that only an observed identity shows."""
     holds: Callable[[str, Attributes, References, object], tuple[Hold, ...]] = lambda *_nothing: ()
+    """(address, attributes, references, facts): what a recorded resource still needs of others, by the facts
+    of its observation.
+    """
     kept_by: Callable[[Attributes], str | None] = lambda _attributes: None
-    places: Callable[[Attributes, Attributes, Project], tuple[str, ...]] = lambda *_nothing: ()
-    sources: Callable[[Attributes, Project], tuple[str, ...]] = lambda *_nothing: ()
-    home: Callable[[Attributes], str | None] = lambda _attributes: None
+    """The recorded resource that goes on holding the same once this one has left the state (a job's
+    checkpoint).
+    """
     earlier_states: Callable[[str, Attributes], tuple[EarlierState, ...]] = lambda *_nothing: ()
+    """(address, identity): what a recorded resource noted of others before it emptied them."""
+
+    # Places
+
+    places: Callable[[Attributes, Attributes, Project], tuple[str, ...]] = lambda *_nothing: ()
+    """(attributes, identity, project): where a resource has files of its own (see ``sdk.locations``). The
+    identity is empty of what was never observed.
+    """
+    sources: Callable[[Attributes, Project], tuple[str, ...]] = lambda *_nothing: ()
+    """(attributes, project): folders with files that a resource needs and others write."""
+    home: Callable[[Attributes], str | None] = lambda _attributes: None
+    """Of a connection: the file or server that keeps everything behind it, which is there or not as a whole.
+    Connections with the same home share it.
+    """
+
+    # Maintenance and statistics
+
+    maintainer: Callable[[], Maintainer] | None = None
+    """Loads what decides about due work, when there is some to decide about."""
     sheet: StatisticsSheet | None = None
-    remains: Callable[[Attributes], Remains] = lambda _identity: Remains()
-    renamed: Callable[[Attributes, str, str], Attributes] = lambda identity, _old, _new: identity
+    """How statistics are shown, where the driver of the type reports some."""
+
+    # Texts
+
     written: Callable[[str, Attributes], WrittenBlock] | None = None
+    """(label, attributes): the block that declares these canonical attributes, in the units of a file and
+    without defaults, for plans. Without it, what equals the default of the schema is left out.
+    """
     written_path: Callable[[Path], Path | None] = lambda path: path
+    """The place of a changed attribute in that block, for plans; None for one that no author writes."""
     import_ids: str | None = None
-    examine: Callable[[Recorded], object] = lambda _recorded: None
+    """The form of the ids by which ``import`` finds a resource, with an example. Empty for what exists only
+    because it was declared, which an import block cannot name; None where nothing is known.
+    """
+    remains: Callable[[Attributes], Remains] = lambda _identity: Remains()
+    """What is left of a resource that was dropped, by its identity."""
 
     @property
     def schema_version(self) -> int:

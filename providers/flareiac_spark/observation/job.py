@@ -61,59 +61,77 @@ class Hold:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobFacts:
-    """``digest``, ``state`` and ``nonce`` are those in what should run (None: not there), ``spec`` is its
-    definition there (None also where it is of another release), ``query`` a digest of what it computes alone;
-    ``alive`` and ``phase`` are the application's.
+    """The observation of a job: what should run, what runs, its checkpoints and its sources."""
 
-    ``ended`` is why an application is not alive any more; ``idle_shutdown`` is no trouble. ``silent`` is why
-    it is neither known to live nor to be gone; ``elsewhere`` names its process where that is on another host,
-    so that its lease can tell. ``checkpoints`` by output, if started; ``stands`` by query, also where one was
-    prepared only. ``since_ms`` is when the phase began, ``heard_ms`` the application's last heartbeat (both
-    ms since 1970), ``failures`` those within the restart budget's window. ``absent``: local folders of files
-    that are read and are not there. ``given_generation``: the declared one, where what should run works in
-    its folders already, by an apply that may have failed since. ``reach``: what became of the records that
-    inputs have yet to read, by query and input, where brokers hold them.
-    """
+    # What should run, as the control directory says
 
     digest: str | None = None
+    """Of the definition that should run; None where there is none."""
     spec: JobSpec | None = None
+    """That definition; None also where it is of another release."""
     query: str | None = None
+    """The digest of what it computes alone."""
     state: str | None = None
     nonce: int = 0
+    given_generation: int | None = None
+    """The declared generation, where what should run works in its folders already, by an apply that may have
+    failed since.
+    """
+    hold: Hold | None = None
+    """While it is not started although it should run."""
+
+    # The application
+
     alive: bool = False
     ended: str = ""
+    """Why an application is not alive any more; ``idle_shutdown`` is no error."""
     silent: str = ""
+    """Why it is neither known to live nor to be gone."""
     elsewhere: str = ""
+    """Its process where that is on another host, so that its lease can tell."""
     phase: str | None = None
+    since_ms: int | None = None
+    """When the phase began (ms since 1970, UTC)."""
     runs: str | None = None
     """The digest of the definition of which the application said this last; None where it said nothing."""
     error: str | None = None
+    heard_ms: int | None = None
+    """The application's last heartbeat (ms since 1970, UTC)."""
+    failures: int = 0
+    """Failures within the window of the restart budget."""
+    other_release: str = ""
+    """The release of a driver that runs and is not of this one, with its process; empty for one that is."""
+
+    # Checkpoints
+
     checkpoints: Mapping[str, OutputFacts] = field(default_factory=dict)
+    """By output, of queries that have started."""
     used: Mapping[str, OutputFacts] = field(default_factory=dict)
     """Checkpoints that queries have begun in the folders of the declared definition, by query, where these
     are not in the place of the recorded one's.
     """
     stands: Mapping[str, QueryPositions] = field(default_factory=dict)
-    since_ms: int | None = None
-    hold: Hold | None = None
-    """While it is not started although it should run."""
-    heard_ms: int | None = None
-    failures: int = 0
+    """Positions by query, also where one was prepared only."""
+
+    # Sources and outputs
+
     absent: tuple[str, ...] = ()
-    other_release: str = ""
-    """That of a driver that runs and is not of this release, with its process; empty for one that is."""
-    given_generation: int | None = None
+    """Local folders of files that are read and do not exist."""
     reach: Mapping[str, Mapping[str, InputReach]] = field(default_factory=dict)
+    """What became of the records that inputs have yet to read, by query and input, where brokers hold them.
+    """
     schemas: Mapping[str, tuple[SchemaFinding, ...]] = field(default_factory=dict)
-    """What was found of the newest schemas that values name, by input."""
+    """Findings on the newest schemas that values name, by input."""
     subjects: Mapping[str, SubjectVerdict] = field(default_factory=dict)
-    """What registries say of the schemas that are to be written, by output."""
+    """Verdicts of registries on the schemas that are to be written, by output."""
     samples: Mapping[str, tuple[SampleFinding, ...]] = field(default_factory=dict)
-    """What the last records of topics say of the columns, by input."""
+    """Findings on the columns in the last records of topics, by input."""
     folders: Mapping[str, FolderLook] = field(default_factory=dict)
     """The looks at streamed folders, by input."""
     topic_limits: Mapping[str, int] = field(default_factory=dict)
     """Bytes of records that a topic takes at once, by the output that writes it, where that was asked."""
+
+    # Proofs and restarts
 
     batch_seconds: float | None = None
     """How long the longest of the last batches of its queries took; None where that is not known."""
