@@ -20,7 +20,7 @@ expecting() {
 }
 
 # A process is only ever touched while it is what it was when it was written down.
-is_driver() { [ -n "${1:-}" ] && tr '\0' ' ' <"/proc/$1/cmdline" 2>/dev/null | grep -q 'flareiac_spark[.]driver'; }
+is_driver() { [ -n "${1:-}" ] && tr '\0' ' ' <"/proc/$1/cmdline" 2>/dev/null | grep -q 'flareiac_spark_runtime[.]driver'; }
 
 driver_pid() {
   python -c '
