@@ -18,8 +18,8 @@ from flareiac_spark_runtime.storage import Place, replace_whole
 RELEASE: Final = "release"
 """The key of the release that wrote a file."""
 VERSION = 1
-"""Of the files' format. A field that an older release may pass over keeps it; one that it must not pass over,
-because it would do something else then, raises it.
+"""The version of the files' format. A field that an older release may pass over keeps it; one that it must
+not pass over, because it would do something else then, raises it.
 """
 
 

@@ -1,5 +1,5 @@
-"""Whether a checkpoint is still the one that a job ran on: the rule and its texts, for the planner and for
-the driver. Pure.
+"""The rule that decides if a checkpoint is still the one that a job ran on, and its texts, for the planner
+and for the driver. Pure.
 """
 
 from flareiac.kernel.lazy_dataclass import dataclass
@@ -7,7 +7,7 @@ from flareiac.kernel.lazy_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LostCheckpoint:
-    """What is wrong with a checkpoint, and what a start would do to it."""
+    """A fault of a checkpoint, and the effect that a start on it would have."""
 
     what: str
     why: str

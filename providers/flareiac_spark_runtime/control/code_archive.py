@@ -15,12 +15,12 @@ _MOST_BYTES: Final = 64 * 1024 * 1024
 
 
 def code_digest(modules: Mapping[str, bytes]) -> str:
-    """Of contents by name, with slashes. Times do not count: a fresh checkout is no change."""
+    """The digest of contents by name, with slashes. Times do not count: a fresh checkout is no change."""
     return digest([[name, sha256(content).hexdigest()] for name, content in sorted(modules.items())])
 
 
 def archive_at(code: Place) -> Place:
-    """Where the archive of code is that a spec names by its digest."""
+    """The place of the archive of the code that a spec names by its digest."""
     return code.with_name(f"{code.name}.zip")
 
 

@@ -21,8 +21,8 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Glance:
-    """What one cheap look shows: a stamp that changes with what should run (None: nothing was said yet), and
-    whether one-shot work may be asked for.
+    """The result of one cheap look: a stamp that changes with what should run (None: nothing was said yet),
+    and ``asked``, true if one-shot work may be asked for.
     """
 
     desired: Hashable
@@ -42,7 +42,7 @@ class ControlFiles(Protocol):
         ...
 
     def is_used(self) -> bool:
-        """Whether someone has prepared it."""
+        """Returns True if someone has prepared the control directory."""
         ...
 
     def prove(self) -> None:

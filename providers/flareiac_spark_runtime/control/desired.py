@@ -1,4 +1,4 @@
-"""What should run: the content of ``desired.json``, written by the command line alone."""
+"""The desired state of an application: the content of ``desired.json``, written by the command line alone."""
 
 from collections.abc import Mapping
 from dataclasses import field, replace
@@ -55,7 +55,7 @@ class ApplicationSettings:
     supervised: bool = field(default=False, metadata=SPARSE)
     jars: Mapping[str, str] = field(default_factory=dict, metadata=SPARSE)
     listen: str = field(default="", metadata=SPARSE)
-    """Where the driver serves metrics and health (``HOST:PORT``), empty for nowhere."""
+    """The address at which the driver serves metrics and health (``HOST:PORT``), empty for nowhere."""
     liveness_file: str = field(default="", metadata=SPARSE)
     """The absolute path of a file that is touched while the driver makes progress, empty for none."""
     log_format: Literal["", "json"] = field(default="", metadata=SPARSE)

@@ -76,15 +76,17 @@ class ControlDirectory:
     # What should run
 
     def read_desired(self) -> Desired | None:
-        """What should run, or None if no one has said anything yet."""
+        """The desired state, or None if no one has written any yet."""
         return self._read(_DESIRED, Desired)
 
     def is_used(self) -> bool:
-        """Whether someone has prepared it. Raises ``ControlError``."""
+        """Returns True if someone has prepared the directory. Raises ``ControlError``."""
         return self._files.is_used()
 
     def glance(self) -> Glance | None:
-        """What a driver must look for again and again, at the least cost; None where it cannot be seen."""
+        """The stamp that a driver compares again and again, at the least cost; None where none can be
+        seen.
+        """
         return self._files.glance()
 
     def stamp(self, name: str) -> Hashable:
@@ -173,7 +175,9 @@ class ControlDirectory:
     # What runs
 
     def read_status(self) -> Status | None:
-        """What the application last said, or None if none ever did. The heartbeat in it may be old."""
+        """The status that the application wrote last, None if it never did. The heartbeat in it may be
+        old.
+        """
         return self._read(_STATUS, Status)
 
     def write_status(self, status: Status) -> None:
@@ -323,7 +327,9 @@ class ControlDirectory:
 
     @property
     def driver_output(self) -> Path:
-        """What the driver's process printed (Python's and the JVM's last words), on its host."""
+        """The file with the output of the driver's process (last words of Python and of the JVM), on its
+        host.
+        """
         return self.scratch / "logs" / "driver.out"
 
     @property
@@ -335,7 +341,9 @@ class ControlDirectory:
 
     @property
     def keeps_local_logs(self) -> bool:
-        """Whether the files of its logs are in the directory itself; else they are taken there in chunks."""
+        """Returns True if the files of the logs are in the directory itself; else they are taken there in
+        chunks.
+        """
         return self.scratch == self.place
 
     def log_name(self, address: str) -> str:
@@ -343,7 +351,7 @@ class ControlDirectory:
         return quote(address, safe="")
 
     def log_place(self, address: str) -> Place:
-        """Where the log of a job is: a file, or a folder of chunks."""
+        """The place of the log of a job: a file, or a folder of chunks."""
         return (
             self.job_log(address) if self.keeps_local_logs else self.place / _chunks(self.log_name(address))
         )

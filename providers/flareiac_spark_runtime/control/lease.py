@@ -14,7 +14,7 @@ from flareiac_spark_runtime.control.processes import Moment, ProcessIdentity, is
 
 
 class LeaseState(StrEnum):
-    """What a lease is worth, as far as one look tells."""
+    """The state of a lease, as far as one look can know it."""
 
     HELD = "held"
     FREE = "free"
@@ -42,8 +42,8 @@ class Lease:
     place: Host | None = None
 
     def standing(self, now: Moment) -> LeaseState:
-        """Whether someone else may take it: it was released, or its owner's process is gone or silent for
-        its whole term.
+        """The state of the lease at ``now``: free if it was released, or if its owner's process is gone or
+        silent for its whole term; unclear if its owner runs where this process cannot look.
         """
         if self.seconds <= 0:
             return LeaseState.FREE

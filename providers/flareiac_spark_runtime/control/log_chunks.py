@@ -19,6 +19,6 @@ def chunk_name(number: int) -> str:
 
 
 def chunk_numbers(names: Iterable[str]) -> list[int]:
-    """Those of the chunks among the names of a folder, sorted."""
+    """The numbers of the chunks among the names of a folder, sorted."""
     found = (name.removesuffix(".log") for name in names if name.endswith(".log"))
     return sorted(int(name) for name in found if name.isdecimal())

@@ -45,7 +45,9 @@ class ObjectFiles:
             self.remove(name)
 
     def _ignores_revisions(self, name: str, first: str) -> bool:
-        """Whether a write with an old revision replaces a newer one, or one with the right one nothing."""
+        """Returns True if a write with an old revision replaces a newer one, or if one with the right
+        revision replaces nothing.
+        """
         return self.swap(name, b"3", first) is None or self.swap(name, b"4", first) is not None
 
     def read(self, name: str) -> Found | None:

@@ -30,7 +30,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marks:
-    """Which of these carry what one query wrote in one batch? Touches nothing."""
+    """Asks which of these targets carry what one query wrote in one batch. Touches nothing."""
 
     query_id: str
     batch: int
@@ -114,7 +114,7 @@ class Prove:
 
 
 Question: TypeAlias = Marks | Truncate | Finish
-"""What a job's apply asks."""
+"""An operation that a job's apply asks for."""
 Work: TypeAlias = Question | Maintain | End | Prove
 MAINTENANCE: Final = "maintain-"
 """Begins the id of every ``Maintain``: it takes long, and nothing waits behind it."""

@@ -21,7 +21,7 @@ class ProcessIdentity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
-    """What two clocks say. ``wall`` is UTC seconds since 1970, which anybody may set; ``uptime`` is in
+    """A reading of two clocks. ``wall`` is UTC seconds since 1970, which anybody may set; ``uptime`` is in
     seconds of a clock that only grows and that all processes of one boot of a host share.
     """
 
@@ -38,7 +38,9 @@ def this_process() -> ProcessIdentity:
 
 
 def start_of(pid: int) -> str | None:
-    """When a running process started, or None if there is none (a zombie runs no more)."""
+    """The start of a running process as a text that no other process shares, None if it does not run (a
+    zombie runs no more).
+    """
     if pid <= 0:
         return None
     if not Path("/proc/self/stat").exists():
@@ -49,7 +51,7 @@ def start_of(pid: int) -> str | None:
 
 
 def is_running(identity: ProcessIdentity) -> bool:
-    """Whether that very process runs on this host."""
+    """Returns True if that very process runs on this host."""
     return start_of(identity.pid) == identity.started
 
 

@@ -1,4 +1,4 @@
-"""What a driver leaves that could not start: a record. Pure."""
+"""The record that a driver leaves if it could not start. Pure."""
 
 from datetime import UTC, datetime
 
@@ -18,6 +18,6 @@ class RefusedStart:
 
     @property
     def line(self) -> str:
-        """Where, when and why, as part of a sentence."""
+        """The host, the time and the reason, as part of a sentence."""
         when = datetime.fromtimestamp(self.at, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
         return f"on {self.host} at {when}: {self.reason}"

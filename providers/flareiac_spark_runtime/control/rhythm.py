@@ -1,5 +1,5 @@
-"""How often both sides of a control directory write and look. A local file costs nothing; each look at object
-storage is a request that is paid for.
+"""The intervals at which both sides of a control directory write and look. A local file costs nothing; each
+look at object storage is a request that is paid for.
 """
 
 from typing import Final
@@ -34,7 +34,7 @@ OBJECTS: Final = Rhythm(
 
 
 def fresh_seconds(beat: float) -> float:
-    """How old a heartbeat may be: a busy machine delays some."""
+    """The greatest age in seconds of a fresh heartbeat: a busy machine delays some."""
     return max(20.0, 5 * beat)
 
 

@@ -218,7 +218,7 @@ class JobSpec:
         return (written.tombstones_of if written is not None else "") or output
 
     def tombstones(self, output: str) -> TableOutput | None:
-        """What keeps the deletes of an output, if anything does."""
+        """The output that keeps the deletes of an output, None if there is none."""
         return next((item for item in self.table_outputs if item.tombstones_of == output), None)
 
     @property
@@ -237,7 +237,7 @@ class JobSpec:
 
 
 def tables_among(outputs: Iterable[Output]) -> tuple[TableOutput, ...]:
-    """Those that write tables."""
+    """The outputs that write tables."""
     return tuple(output for output in outputs if isinstance(output, TableOutput))
 
 
@@ -255,6 +255,6 @@ def address_in(data: Any, otherwise: str) -> str:
 
 
 def job_spec_to_json(spec: JobSpec) -> dict[str, Any]:
-    """What ``DesiredJob.spec`` and an operation carry."""
+    """The JSON form of a spec, as ``DesiredJob.spec`` and an operation carry it."""
     data: dict[str, Any] = encode(spec)
     return data

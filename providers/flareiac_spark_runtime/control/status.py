@@ -1,4 +1,4 @@
-"""What runs: the content of ``status.json``, written by the application's driver alone. Times are UTC
+"""The status of an application: the content of ``status.json``, written by its driver alone. Times are UTC
 seconds since 1970.
 """
 
@@ -13,7 +13,7 @@ from flareiac.kernel.records import SPARSE, UNSTORED, named
 from flareiac_spark_runtime.control.rhythm import LOCAL
 
 ASKED_TO_STOP: Final = "asked to stop"
-"""Why an application ended that was asked to."""
+"""The reason of an application that ended because it was asked to."""
 Phase: TypeAlias = Literal[
     "pending", "starting", "running", "idle", "stopping", "stopped", "completed", "backoff", "failed"
 ]
@@ -39,13 +39,13 @@ class ApplicationStatus:
     phase: Literal["starting", "running", "ended"] = "running"
     reason: str = ""
     trouble: str | None = None
-    """Why what should run cannot be read at the moment; what runs goes on meanwhile."""
+    """The reason that the desired state cannot be read at the moment; what runs goes on meanwhile."""
     monitoring_trouble: str = field(default="", metadata=SPARSE)
-    """Why it cannot be probed as its engine says; what runs goes on meanwhile."""
+    """The reason that the application cannot be probed as its engine says; what runs goes on meanwhile."""
     place: Host | None = None
-    """Where its processes can be looked for; early versions wrote only the ``host``'s name."""
+    """The host on which its processes can be looked for; early versions wrote only the ``host``'s name."""
     waiting: str = field(default="", metadata=SPARSE)
-    """Why it has no executors, so that its jobs wait; empty while it has."""
+    """The reason that it has no executors, so that its jobs wait; empty while it has."""
     release: str = field(default="", metadata=SPARSE)
     """The driver's own, such as ``0.1.0``."""
 
@@ -63,8 +63,8 @@ class ErrorSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceLag:
-    """How far a source was read, and how far it could be, in its own offsets; ``latest`` None: it does not
-    tell.
+    """The offsets to which a source was read, and those to which it could be, in its own form; ``latest``
+    None: the source does not report them.
     """
 
     source: str | None = None
@@ -100,10 +100,10 @@ class QueryStatus:
     how many.
     """
     batch_seconds: float | None = None
-    """How long the last committed batch took."""
+    """The duration of the last committed batch."""
     running_seconds: float | None = None
-    """How long the batch under way has been running, None between batches. This and the next two as of the
-    heartbeat.
+    """The time for which the batch under way has been running, None between batches. This and the next two as
+    of the heartbeat.
     """
     quiet_seconds: float | None = None
     """Since the last commit of this run, or since it began."""
@@ -143,7 +143,7 @@ class JobStatus:
     since: Seconds = 0.0
     result: RunResult | None = None
     waiting: str = field(default="", metadata=SPARSE)
-    """Which system of its sources does not answer, and why."""
+    """The system of its sources that does not answer, and the reason."""
     late_rows: Mapping[str, int] = field(default_factory=dict, metadata=SPARSE)
     """Rows that were dropped because they were later than the watermark, by the id of the query, also of runs
     before this driver's.

@@ -18,7 +18,7 @@ class StepGraph:
     reads: Mapping[str, Collection[str]]
 
     def unstreamed(self, sources: Collection[str]) -> list[str]:
-        """Those of the sources that no stream reaches."""
+        """The sources that no stream reaches, sorted."""
         return sorted(source for source in sources if source not in self._on_every_way())
 
     def last_common_step(self, sources: Collection[str]) -> str | None:
