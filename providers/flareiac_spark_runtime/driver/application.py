@@ -74,7 +74,7 @@ if TYPE_CHECKING:
 
 EXIT_DONE, EXIT_FAILED, EXIT_LEASE_HELD, EXIT_LEASE_LOST = 0, 1, 3, 4
 _START_AGAIN = -1
-"""Of ``run``: the same process is to start the driver once more."""
+"""The result of ``run`` after which the same process is to start the driver once more."""
 _TABLES_AT_A_TIME = 4
 _JVM_END_SECONDS = 30.0
 _JOIN_SECONDS = 1.0
@@ -239,8 +239,8 @@ class Application:
             }
 
     def _leave_unanswered(self) -> None:
-        """What was asked of an earlier process is not begun again: it may be what ended that one, and no one
-        waits for it any more.
+        """Answers each operation that an earlier process left open, without starting it again: it may have
+        ended that process, and no one waits for it any more.
         """
         self._unwritten = {
             name: Result(id=name, status="failed", error=UNANSWERED)
@@ -300,7 +300,7 @@ class Application:
             is_due = self._lookout.pause(self._wake)
 
     def _reason_to_end(self, started: Started, leadership: Leadership) -> str | None:
-        """Why it ends in order. Raises what it fails by."""
+        """The reason to end in order, None to go on. Raises the error where the application has failed."""
         if self._ending.is_set():
             return ASKED_TO_STOP
         if leadership.lost.is_set():
@@ -349,7 +349,7 @@ class Application:
         self._on_change()
 
     def _adopt_settings(self, monitoring: Monitoring) -> None:
-        """What is taken while it runs, and has an effect of its own."""
+        """Takes over the settings that have an effect of their own while the application runs."""
         self._lines.as_json = self._settings.log_format == "json"
         monitoring.adopt(self._settings)
 
@@ -407,7 +407,7 @@ class Application:
         self._ahead = {address: ahead for address, ahead in self._ahead.items() if address in self._runners}
 
     def _prepare(self, address: str, job: DesiredJob | None, started: Started) -> None:
-        """Of a job that is only stopped to be started again."""
+        """Prepares the next start of a job that is only stopped to be started again."""
         self._ahead.pop(address, None)
         if job is None or job.state != "running":
             return
@@ -435,7 +435,7 @@ class Application:
                 self._operations[name] = pool.submit(self._answer, name, started.session)
 
     def _is_asked_to_end(self, name: str) -> bool:
-        """Whether it is this application that is asked; then that is answered."""
+        """Returns True if the operation asks this very application to end, after it has answered it."""
         try:
             operation = self._control.read_operation(name)
             if operation is None or operation.work != End(application=self._id):

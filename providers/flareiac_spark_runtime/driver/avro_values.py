@@ -109,8 +109,8 @@ def _column(columns: "Mapping[str, spark_types.StructField]", name: str) -> "spa
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """What messages say of an output: its name, and the step whose rows it writes. ``beside``: lower-case
-    names of columns that are written elsewhere, and need not be fields.
+    """An output as messages name it, and the step whose rows it writes. ``beside``: lower-case names of
+    columns that are written elsewhere, and need not be fields.
     """
 
     name: str

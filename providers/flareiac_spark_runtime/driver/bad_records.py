@@ -1,4 +1,4 @@
-"""What becomes of the records that a source marks as bad.
+"""The treatment of the records that a source marks as bad.
 
 The marker is taken off on the far side of a node that no filter of a step passes: on the near side it would
 drop a record before it is judged, or have it decoded twice. Where bad records are counted, that is the node
@@ -60,7 +60,9 @@ def taken_off(frame: "DataFrame", item: StreamInput) -> Any:
 
 
 def bad_rows(frame: "DataFrame", item: StreamInput, output: TableOutput, job: str) -> Any:
-    """What is known of the bad records of a marked frame, by the names of the columns of the table."""
+    """The rows of the quarantine table for the bad records of a marked frame, by the names of the table's
+    columns.
+    """
     names = [quote(name) for name in frame.columns if name not in OWN]
     record = f"CASE WHEN {GOOD} THEN struct({', '.join(names)}) END AS {_RECORD}"
     counted = _counted(frame.selectExpr(record, MARKER), f"quarantine.{item.name}")
@@ -76,8 +78,8 @@ def empty_bad_rows(empty: "DataFrame", item: StreamInput, output: TableOutput, j
 
 
 def judges(node: Any) -> bool:
-    """Whether a node of a plan decodes or judges each record. It gives the same rows each time, although
-    Spark takes it for not deterministic.
+    """Returns True if a node of a plan decodes or judges each record. It gives the same rows each time,
+    although Spark takes it for not deterministic.
     """
     match logical_plan.kind(node):
         case "Project":
@@ -98,13 +100,15 @@ def counts(observed: dict[str, dict[str, int]]) -> dict[str, int]:
 
 
 def complaint_in(message: str) -> str | None:
-    """What a failed query says of the bad record that ended it, with the ways out; None for other errors."""
+    """The message of a failed query about the bad record that ended it, with the ways out; None for other
+    errors.
+    """
     said = raised(ERROR_CLASS, message)
     return None if said is None else f"{said}\n{_WAY_ON} {_FIXED}"
 
 
 def is_of(complaint: str, input_name: str) -> bool:
-    """Whether a complaint is about a record of this input."""
+    """Returns True if a complaint is about a record of this input."""
     return complaint.startswith(_OF.format(name=input_name))
 
 

@@ -31,7 +31,7 @@ def write(
 
 
 def has_deletes(frame: "DataFrame", output: TableOutput) -> bool:
-    """Whether some row of a merge is a delete, which its tombstones are to keep."""
+    """Returns True if some row of a merge is a delete, which its tombstones are to keep."""
     rows = as_stored(frame, output)
     return not rows.alias("s").where(merge_rows.deletes(frame.sparkSession, output)).isEmpty()
 

@@ -35,19 +35,19 @@ _ENDED = (
 
 
 class Cluster(Protocol):
-    """What is asked. Raises whatever it meets."""
+    """The questions about a cluster. Each raises whatever error it meets."""
 
     def has_ended(self) -> bool:
-        """Whether Spark was stopped from outside."""
+        """Returns True if Spark was stopped from outside."""
 
     def executors(self) -> int:
-        """How many executors the application has."""
+        """The number of executors that the application has."""
 
     def wants_executors(self) -> bool:
-        """Whether it should have any at the moment."""
+        """Returns True if it should have any executor at the moment."""
 
     def shortage(self) -> tuple[str, bool]:
-        """Why there is none, and whether there never will be one."""
+        """The reason that there is no executor, and True if there never will be one."""
 
 
 class ClusterWatch(threading.Thread):

@@ -28,7 +28,7 @@ _ONE_BY_ONE: Final = 100
 
 @contextmanager
 def carried(session: "SparkSession", marks: Mapping[str, str]) -> Iterator[None]:
-    """What this session commits meanwhile carries these in its snapshot's summary."""
+    """Adds the marks to the summaries of the snapshots that this session commits meanwhile."""
     for key, value in marks.items():
         session.conf.set(_CONF + key, value)
     try:

@@ -1,5 +1,5 @@
-"""Where one query ends that feeds several outputs: at the last step through which every row on its way to
-them comes.
+"""The end of a query that feeds several outputs: the last step through which every row on its way to them
+comes.
 
 The query up to this step is the streaming one. The steps after it run on each of its batches, over a view of
 its name; tables that they look up are read for each batch. So none of them may keep state from one batch to

@@ -21,12 +21,14 @@ _WAY_OUT: Final = (
 
 
 def is_conflict(message: str) -> bool:
-    """Whether Iceberg refused a commit for what another one changed: nothing of it is in the table."""
+    """Returns True if Iceberg refused a commit because of what another one changed: nothing of it is in the
+    table.
+    """
     return _REFUSED.match(message) is not None
 
 
 def conflict_text(message: str) -> str:
-    """What happened and what to do, with few names however many files there are."""
+    """A description of the conflict and of the way out, with few names however many files there are."""
     files = list(dict.fromkeys(_FILE.findall(message)))
     others = len(files) - 1
     more = f" and {others:,} more file{'s' * (others > 1)}" if others > 0 else ""

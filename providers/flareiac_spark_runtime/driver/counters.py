@@ -1,4 +1,4 @@
-"""What a driver has done since it began, counted for Prometheus. Safe to use from several threads."""
+"""Counters of a driver's work since it began, for Prometheus. Safe to use from several threads."""
 
 import threading
 import time

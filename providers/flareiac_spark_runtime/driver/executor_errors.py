@@ -44,7 +44,7 @@ _WAYS_OUT: Final = {
     ),
 }
 _HERE: Final = "driver"
-"""What Spark calls the executor of a local application."""
+"""The name by which Spark calls the executor of a local application."""
 
 
 FailedTasks: TypeAlias = Callable[[int, int], Sequence[str]]
@@ -92,5 +92,5 @@ def _ended(text: str, task: re.Match[str], where: str, failed_tasks: FailedTasks
 
 
 def way_out(error_class: str) -> str | None:
-    """What to do about an error of this class."""
+    """The advice for an error of this class, None where there is none."""
     return _WAYS_OUT.get(error_class)

@@ -1,4 +1,6 @@
-"""Why an application on a cluster has no executors: what Spark's standalone master says, in words. Pure."""
+"""The reason that an application on a cluster has no executors, in words: from the answer of Spark's
+standalone master. Pure.
+"""
 
 from flareiac.kernel.lazy_dataclass import dataclass
 
@@ -25,7 +27,7 @@ class OtherApplication:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """What the cluster has. ``granted``: cores that this application holds."""
+    """The resources of a cluster and their use. ``granted``: cores that this application holds."""
 
     workers: tuple[Worker, ...] = ()
     others: tuple[OtherApplication, ...] = ()
@@ -52,7 +54,7 @@ class Silence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Need:
-    """Of one executor; memory in MiB."""
+    """The needs of one executor; memory in MiB."""
 
     master: str
     cores: int
@@ -60,14 +62,14 @@ class Need:
 
 
 def is_forgotten(found: MasterAnswer | Silence) -> bool:
-    """Whether a master that decides alone does not know the application: it was started again without its
-    memory. Spark never registers a second time, so that no executor would ever come.
+    """Returns True if a master that decides alone does not know the application: it was started again without
+    its memory. Spark never registers a second time, so that no executor would ever come.
     """
     return isinstance(found, MasterAnswer) and found.status == ALIVE and not found.knows
 
 
 def shortage(found: MasterAnswer | Silence, need: Need) -> str:
-    """Why there is no executor, and what to do about it."""
+    """The reason that there is no executor, and the way out."""
     if isinstance(found, Silence):
         return (
             f"the master {need.master} does not answer: {found.why}. Start it again. {_GOES_ON} when it "

@@ -51,8 +51,8 @@ def _labels(labels: Mapping[str, str]) -> str:
 
 
 def _escaped(text: str) -> str:
-    """What would end a line is escaped. A lone surrogate has no UTF-8, and some readers end a line at a
-    carriage return, for which the format has no escape.
+    """Escapes the characters that would end a line. A lone surrogate has no UTF-8, and some readers end a
+    line at a carriage return, for which the format has no escape: both are replaced.
     """
     whole = text.encode("utf-8", "replace").decode("utf-8").replace("\r", "\N{REPLACEMENT CHARACTER}")
     return whole.replace("\\", "\\\\").replace("\n", "\\n")

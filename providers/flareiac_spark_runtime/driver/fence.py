@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 _SHARE = 0.75
-"""Of the lease's term: the rest is for ending the JVM."""
+"""The share of the lease's term after which the fence falls: the rest is for ending the JVM."""
 _FORMAT = "d"
 _LONGEST_LOOK = 1.0
 _ROOT = str(Path(__file__).parents[2])
@@ -49,7 +49,7 @@ class Fence:
 
     @property
     def has_fallen(self) -> bool:
-        """Whether it has ended the JVM, or could not watch it."""
+        """Returns True if the fence has ended the JVM, or could not watch it."""
         return self._process.poll() is not None
 
     def end(self) -> None:

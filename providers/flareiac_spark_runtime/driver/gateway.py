@@ -18,7 +18,7 @@ _PORT: Final = "PYSPARK_GATEWAY_PORT"
 
 
 def is_submitted() -> bool:
-    """Whether ``spark-submit`` runs this process, so that its JVM is there."""
+    """Returns True if ``spark-submit`` runs this process, so that its JVM is there."""
     return _PORT in os.environ
 
 

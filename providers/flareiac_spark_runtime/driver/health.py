@@ -1,4 +1,4 @@
-"""Whether a driver makes progress, and whether it can take jobs. Pure: the same answer for probes, metrics
+"""The health of a driver: its progress, and its readiness for jobs. Pure: the same answer for probes, metrics
 and the liveness file.
 """
 
@@ -35,7 +35,9 @@ class Vitals:
 
 
 def why_not_alive(vitals: Vitals) -> str | None:
-    """Why the process makes no progress, None while it does. Stopping queries is progress, too."""
+    """The reason that the process makes no progress, None while it does. Stopping queries counts as
+    progress.
+    """
     if vitals.lost and not vitals.ending:
         return f"the lease is lost: {vitals.lost}"
     if vitals.renewed > vitals.term:
@@ -49,7 +51,7 @@ def why_not_alive(vitals: Vitals) -> str | None:
 
 
 def why_not_ready(vitals: Vitals) -> str | None:
-    """Why what is applied now would not be run, None where it would."""
+    """The reason that what is applied now would not be run, None where it would."""
     if (why := why_not_alive(vitals)) is not None:
         return why
     if vitals.ending:

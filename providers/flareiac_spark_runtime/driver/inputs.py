@@ -85,8 +85,9 @@ def open_marked(
 def explained(
     session: "SparkSession", inputs: Sequence[Input], complaint: str, checkpoints: tuple[Place, ...]
 ) -> str:
-    """What a query said of a bad record, with the reason where it can be found. Another input may have other
-    columns and, on another cluster, a topic of the same name: only the one that the complaint names is asked.
+    """The complaint of a query about a bad record, with the reason where the input can find one. Another
+    input may have other columns and, on another cluster, a topic of the same name: only the one that the
+    complaint names is asked.
     """
     for item in inputs:
         if isinstance(item, StreamInput) and bad_records.is_of(complaint, item.name):

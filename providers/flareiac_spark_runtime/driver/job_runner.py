@@ -44,8 +44,8 @@ from flareiac_spark_runtime.storage import place_at
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobContext:
-    """What a job needs of its application. ``changed`` is called after each transition, from the job's
-    thread.
+    """The parts of its application that a job needs. ``changed`` is called after each transition, from the
+    job's thread.
     """
 
     new_session: Callable[[], Any]
@@ -97,7 +97,9 @@ class JobRunner(threading.Thread):
 
     @property
     def has_ended(self) -> bool:
-        """Whether its status is its last. Its thread may live on for a moment, and does nothing any more."""
+        """Returns True if its status is its last. Its thread may live on for a moment, and does nothing any
+        more.
+        """
         return self._ended.is_set() or not self.is_alive()
 
     def revise(self, job: DesiredJob) -> None:
@@ -116,7 +118,7 @@ class JobRunner(threading.Thread):
 
     @property
     def running(self) -> JobSpec | None:
-        """What its queries run, while they do."""
+        """The spec that its queries run, None while they do not."""
         return self._running
 
     def refuse(self, problem: StartProblem) -> None:
@@ -257,7 +259,9 @@ class JobRunner(threading.Thread):
         return replace(cause, message=message, permanent=bad_records.HEADER_WAY in message)
 
     def _learns(self, spec: JobSpec, failure: Exception) -> bool:
-        """Whether a source has met what it now knows: the batch is read again, and nothing has failed."""
+        """Returns True if a source has learned from the failure what it did not know: the batch is read
+        again, and nothing has failed.
+        """
         cause = root_cause_of(failure)
         checkpoints = tuple(map(place_at, spec.query_names))
         sources = [item.source for item in spec.inputs if isinstance(item, StreamInput)]

@@ -1,4 +1,4 @@
-"""What pyspark hands out without a type."""
+"""Access to the parts of pyspark that have no type."""
 
 from typing import TYPE_CHECKING, Any
 

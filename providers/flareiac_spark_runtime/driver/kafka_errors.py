@@ -55,5 +55,5 @@ def found_in(chain: Sequence[_Link]) -> tuple[str, str] | None:
 
 
 def way_out(error_class: str) -> str | None:
-    """What to do about an error of this class."""
+    """The advice for an error of this class, None where there is none."""
     return _WAYS_OUT.get(error_class)

@@ -125,8 +125,8 @@ def _largest_batch(jvm: Any, admin: Any, topic: str) -> int | None:
 
 
 def _sizes(output: KafkaOutput, limit: int | None) -> dict[str, str]:
-    """How much a producer sends at once, where its defaults are more than the topic takes. Raises ``Refusal``
-    for options that are.
+    """The limits in bytes of what a producer sends at once, by option, where its defaults are more than the
+    topic takes. Raises ``Refusal`` for options that exceed it.
     """
     if limit is None:
         return {}
@@ -245,7 +245,7 @@ class _Columns:
         return {name.lower() for name in (*key, *_header_columns(self._output))}
 
     def _refuse_others(self) -> None:
-        """What only a value of several fields could hold."""
+        """Raises ``Refusal`` for columns that only a value of several fields could hold."""
         used = {_VALUE, *self._written_elsewhere()}
         if others := [name for lower, (name, _type) in self._types.items() if lower not in used]:
             raise Refusal(

@@ -93,7 +93,7 @@ class Leadership:
 
     @property
     def has_fenced(self) -> bool:
-        """Whether the JVM was ended for that."""
+        """Returns True if the JVM was ended because the lease was not renewed."""
         return self._fence is not None and self._fence.has_fallen
 
     def publish_soon(self) -> None:

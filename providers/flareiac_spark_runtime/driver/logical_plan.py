@@ -65,7 +65,7 @@ def condition_columns(node: Any) -> list[str]:
 
 
 def is_deterministic(node: Any) -> bool:
-    """Whether a node by itself gives the same rows of the same rows each time."""
+    """Returns True if a node by itself gives the same rows of the same rows each time."""
     return all(expression.deterministic() for expression in _items(node.expressions()))
 
 
@@ -74,7 +74,7 @@ def joins_streams(node: Any) -> bool:
 
 
 def holds_state(node: Any) -> bool:
-    """Whether a streaming query remembers something here from batch to batch."""
+    """Returns True if a streaming query remembers something at this node from batch to batch."""
     return joins_streams(node) or (kind(node) in STATEFUL and bool(node.isStreaming()))
 
 

@@ -18,7 +18,7 @@ class Lookout:
         self._next = 0.0
 
     def look(self) -> Glance | None:
-        """What was seen now, or a moment ago; None where nothing could be seen."""
+        """The state that was seen now, or a moment ago; None where nothing could be seen."""
         if time.monotonic() >= self._next:
             self._seen = self._control.glance()
             self._next = time.monotonic() + self._control.rhythm.look

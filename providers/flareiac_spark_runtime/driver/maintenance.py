@@ -33,7 +33,9 @@ _PAUSES: Final = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 
 
 class TableLocks:
-    """Who maintains which table of this application: an expiry in the middle of a rewrite breaks it."""
+    """Locks that let one maintenance at a time run on a table of this application: an expiry in the middle of
+    a rewrite breaks it.
+    """
 
     def __init__(self) -> None:
         self._guard, self._locks = threading.Lock(), dict[str, threading.Lock]()

@@ -41,7 +41,9 @@ class _Page(Foreign):
 
 
 def ask_master(host: str, port: int, own: str) -> MasterAnswer:
-    """What a master says. ``own``: the id of the application. Raises Java's errors if it does not answer."""
+    """Asks a master for its state. ``own``: the id of the application. Raises Java's errors if it does not
+    answer.
+    """
     java: Any = jvm()
     environment = java.org.apache.spark.SparkEnv.get().rpcEnv()
     endpoint = environment.setupEndpointRef(java.org.apache.spark.rpc.RpcAddress(host, port), "Master")
@@ -56,7 +58,7 @@ def ask_master(host: str, port: int, own: str) -> MasterAnswer:
 
 
 def figures(host: str, port: int, own: str) -> Figures | None:
-    """What the web page of a master says; None where it cannot be read from here."""
+    """The figures on the web page of a master; None where it cannot be read from here."""
     try:
         with _DIRECT.open(f"http://{host}:{port}/json/", timeout=_ASK_SECONDS) as answer:
             page = decode(_Page, json.load(answer))

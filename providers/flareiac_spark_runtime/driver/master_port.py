@@ -32,7 +32,7 @@ def await_master(master: str, pause: Callable[[float], object], *, seconds: floa
 
 
 def _unreachable(master: str) -> str:
-    """Why none of them accepts a connection; empty if one does."""
+    """The reasons that none of the master's hosts accepts a connection; empty if one does."""
     found = []
     for host, port in standalone_hosts(master):
         try:

@@ -1,6 +1,6 @@
-"""What a driver tells Prometheus: the names, and their values out of its status. Pure.
+"""The metrics of a driver for Prometheus: their names, and their values out of its status. Pure.
 
-What is not known has no sample: a zero would be an answer. The label of a job is ``address``, because
+A value that is not known has no sample: a zero would be an answer. The label of a job is ``address``, because
 Prometheus gives ``job`` to what it scrapes.
 """
 

@@ -72,7 +72,7 @@ class Flow:
     repeats: bool
 
     def tombstones(self, output: str) -> TableOutput | None:
-        """What keeps the deletes of an output, if anything does."""
+        """The output that keeps the deletes of an output, None if there is none."""
         return next((item for item in tables_among(self.outputs) if item.tombstones_of == output), None)
 
 
@@ -169,8 +169,8 @@ class _Target:
 
 @dataclass(slots=True)
 class MicroBatch:
-    """What Spark calls for each batch. ``failure`` is what ended it last: the query's own error tells only of
-    a failed call. ``kept``: the last batches whose rows were computed once, and kept.
+    """The function that Spark calls for each batch. ``failure`` is the error that ended it last: the query's
+    own error reports only a failed call. ``kept``: the last batches whose rows were computed once, and kept.
     """
 
     address: str
@@ -285,13 +285,13 @@ class MicroBatch:
         return self._topics[output.name]
 
     def _is_stale(self, output: TableOutput) -> bool:
-        """Whether so much time passed since the search that another driver may have taken over: this process
-        may have been paused.
+        """Returns True if so much time passed since the search that another driver may have taken over: this
+        process may have been paused.
         """
         return time.monotonic() - self._targets[output.name].searched > _STALE_SECONDS
 
     def _is_read_twice(self, output: Output) -> bool:
-        """Whether computing the batch once and keeping it is less work.
+        """Returns True if computing the batch once and keeping it is less work than reading it twice.
 
         An overwrite asks first whether there are rows. A merge that rewrites files reads its rows once to
         find those files and once more: they must be the same, and where each is made of one row of a source,

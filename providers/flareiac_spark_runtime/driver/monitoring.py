@@ -1,5 +1,5 @@
-"""What a driver shows to probes and to Prometheus: pages over HTTP, and a file. Answers while the main loop
-hangs; says so then.
+"""The view of a driver for probes and for Prometheus: pages over HTTP, and a file. Answers while the main
+loop hangs, and reports that it does.
 """
 
 import time
@@ -45,11 +45,11 @@ class Monitoring:
 
     @property
     def trouble(self) -> str | None:
-        """Why it cannot be probed as it should be at the moment."""
+        """The reason that the driver cannot be probed as it should be at the moment, None where it can."""
         return self._endpoint.trouble or self._file.trouble
 
     def adopt(self, settings: ApplicationSettings) -> None:
-        """Where it is shown from now on."""
+        """Moves the pages and the file to the places that the settings name."""
         self._endpoint.listen_on(settings.listen)
         self._file.move_to(settings.liveness_file)
 

@@ -72,7 +72,9 @@ def open_control(location: str) -> Opened:
 
 
 def _of_submitted(location: str) -> Opened:
-    """What ``spark-submit`` was given counts as the machine's share of the settings."""
+    """Opens the control directory of a submitted driver. The options of ``spark-submit`` count as the
+    machine's share of the settings.
+    """
     from pyspark import SparkConf
 
     jvm: Any = submitted_jvm().jvm
@@ -97,7 +99,7 @@ def _through_jvm(location: str, conf: dict[str, str], scratch: Path) -> ControlD
 
 
 def _jvm_conf(settings: ApplicationSettings) -> dict[str, str]:
-    """What the JVM of an application must be started with, on this machine."""
+    """The settings with which the JVM of an application must be started on this machine."""
     machine = machine_conf()
     shared = {key: settings.conf[key] for key in _OF_THE_JVM if key in settings.conf}
     return with_java_options({**shared, **machine}, machine, shared)

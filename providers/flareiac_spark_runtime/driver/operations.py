@@ -56,7 +56,7 @@ _HELD_MS: Final = 7 * 24 * 3_600_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationContext:
-    """What an operation needs of its application."""
+    """The parts of its application that an operation needs."""
 
     new_session: Callable[[], Any]
     checkpoints: Checkpoints

@@ -54,7 +54,9 @@ def shape(frame: "DataFrame", output: TableOutput, used: Collection[str] = ()) -
 
 
 def null_complaint_in(message: str) -> str | None:
-    """What a failed query says of a null in a required column, with the ways out; None for other errors."""
+    """The complaint of a failed query about a null in a required column, with the ways out; None for other
+    errors.
+    """
     said = (raised(NULL_REQUIRED, message) or "").rstrip(". ")
     found = _NULL.match(said)
     if found is None:

@@ -1,4 +1,4 @@
-"""What Spark says of a streaming query, as records: its status, and its report of a batch. Pure."""
+"""Records of Spark's reports on a streaming query: its status, and the progress of a batch. Pure."""
 
 import contextlib
 import datetime as dt
@@ -13,12 +13,12 @@ from flareiac_spark_runtime.control import SourceLag
 from flareiac_spark_runtime.driver.bad_records import counts
 
 _WAITING = "Waiting for "
-"""How Spark's status message begins once the sources were asked and there is nothing to do."""
+"""The beginning of Spark's status message once the sources were asked and there is nothing to do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Activity(Foreign):
-    """What a query does at the moment."""
+    """The activity of a query at the moment."""
 
     message: str
     has_data: bool = field(metadata=named("isDataAvailable"))
@@ -26,17 +26,17 @@ class Activity(Foreign):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether its sources were asked, and there is nothing to do."""
+        """Returns True if its sources were asked, and there is nothing to do."""
         return not self.has_data and self.message.startswith(_WAITING)
 
     @property
     def is_at_work(self) -> bool:
-        """Whether a batch is under way. A trigger that only asks its sources is none."""
+        """Returns True if a batch is under way. A trigger that only asks its sources is none."""
         return self.in_trigger and self.has_data
 
 
 def activity_of(query: Any) -> Activity:
-    """What a query does now."""
+    """The present activity of a query."""
     return decode(Activity, query.status)
 
 
@@ -86,24 +86,24 @@ class BatchReport(Foreign):
 
     @property
     def seconds(self) -> float:
-        """How long its trigger took."""
+        """The duration of its trigger in seconds."""
         return self.durations.trigger_ms / 1000
 
     @property
     def ended(self) -> float:
-        """When it was committed, in UTC seconds since 1970."""
+        """The time of its commit, in UTC seconds since 1970."""
         return dt.datetime.fromisoformat(self.timestamp).timestamp() + self.seconds
 
     @property
     def is_level(self) -> bool:
-        """Whether it read all that its sources had, as far as they tell."""
+        """Returns True if it read all that its sources had, as far as they report it."""
         return bool(self.sources) and all(
             item.latest is not None and item.end == item.latest for item in self.sources
         )
 
     @property
     def lag(self) -> Mapping[str, SourceLag]:
-        """How far each source was read, by its number."""
+        """The lag of each source, by its number."""
         return {
             str(at): SourceLag(
                 source=item.description, end=item.end, latest=item.latest, metrics=item.metrics

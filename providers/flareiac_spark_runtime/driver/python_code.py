@@ -152,8 +152,8 @@ class CodeFolder:
         return next((spec for spec in found if spec is not None), None)
 
     def holds(self, top: str) -> bool:
-        """Whether ``import top`` means a module of this folder. A folder without ``__init__`` yields to any
-        other module, as in Python.
+        """Returns True if ``import top`` means a module of this folder. A folder without ``__init__`` yields
+        to any other module, as in Python.
         """
         spec = self.find_spec(f"{self.package}.{top}", [self.path])
         return spec is not None and (spec.loader is not None or not _is_known(top))

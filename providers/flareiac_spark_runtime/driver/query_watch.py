@@ -116,7 +116,7 @@ class QueryWatch:
         self.idle = self._quiet_looks >= 2
 
     def _measure(self, worked: bool, seen: Activity, now: float) -> None:
-        """How long things take, by a clock that no one sets."""
+        """Brings the durations in the status up to date, by a clock that no one sets."""
         if worked:
             self._moved_at = now
         if self.idle:
@@ -133,14 +133,14 @@ class QueryWatch:
         )
 
     def _asked(self) -> bool:
-        """Whether the sources said at least once that there is nothing new. Before its first trigger a query
-        waits too, with work ahead.
+        """Returns True if the sources said at least once that there is nothing new. Before its first trigger
+        a query waits too, with work ahead.
         """
         return bool(self.query._jsq.streamingQuery().noNewData())
 
 
 def _mark(report: Any) -> tuple[int, str] | None:
-    """What tells a report from all others of its query; None where there is none yet."""
+    """The mark that tells a report from all others of its query; None where there is none yet."""
     return None if report is None else (report.batchId(), report.timestamp())
 
 

@@ -72,8 +72,8 @@ def _fits(wanted: DesiredJob | None, job: Running) -> bool:
 
 
 def _still_counts(wanted: DesiredJob | None, last: JobStatus | None) -> bool:
-    """Whether a job's end is the answer to what is wanted: a completed run is done even while the job is
-    stopped for a moment.
+    """Returns True if a job's end is the answer to what is wanted: a completed run is done even while the job
+    is stopped for a moment.
     """
     if wanted is None or last is None or (wanted.digest, wanted.nonce) != (last.digest, last.nonce):
         return False

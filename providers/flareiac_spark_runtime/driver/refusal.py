@@ -16,5 +16,5 @@ class Refusal(Exception):
 
 
 def refusal_of(problem: StartProblem) -> Refusal:
-    """What a source found. What is not permanent is waited for."""
+    """The refusal for a problem that a source reported. A problem that is not permanent is waited for."""
     return Refusal(problem.error_class, problem.why, permanent=problem.permanent, waits=not problem.permanent)

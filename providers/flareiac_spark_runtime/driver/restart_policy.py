@@ -1,4 +1,4 @@
-"""Whether a failed job may start again, and when. Pure."""
+"""The rule for starting a failed job again, and for the time of it. Pure."""
 
 from flareiac_spark_runtime.control import Restart
 
@@ -17,7 +17,7 @@ class RestartPolicy:
         self._restart = restart
 
     def failures(self, now: float) -> int:
-        """How many count now."""
+        """The number of failures that count now."""
         self._failures = [then for then in self._failures if now - then < self._restart.within_ms / 1000]
         return len(self._failures)
 

@@ -194,8 +194,8 @@ def _with_way_out(error_class: str, message: str, lines: str) -> str:
 
 
 def is_refused(failure: BaseException) -> bool:
-    """Whether Iceberg refused a commit for what another program had committed: nothing of it is in the
-    table.
+    """Returns True if Iceberg refused a commit because of what another program had committed: nothing of it
+    is in the table.
     """
     throwable = _throwable(failure)
     return throwable is not None and any(is_conflict(link.message) for link in _links(throwable))

@@ -44,5 +44,5 @@ def allocations(pools: Mapping[str, PoolSettings]) -> str:
 
 
 def enter(session: "SparkSession", pool: str) -> None:
-    """What this thread starts from now on runs in a pool; one that was not declared has weight 1."""
+    """Puts what this thread starts from now on into a pool; one that was not declared has weight 1."""
     session.sparkContext.setLocalProperty(_POOL, pool)

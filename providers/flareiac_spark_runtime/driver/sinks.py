@@ -1,5 +1,5 @@
-"""How rows reach a table, and in which output mode: decided by the spec and by what Spark accepts, the same
-at every start.
+"""The ways of rows to a table, and their output modes: decided by the spec and by what Spark accepts, the
+same at every start.
 """
 
 from collections.abc import Sequence
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 def by_epoch(spec: JobSpec, output: TableOutput) -> bool:
-    """Whether Iceberg's own sink writes this table of a stream, which knows by query and epoch what it has
-    already.
+    """Returns True if Iceberg's own sink, which knows by query and epoch what it has already, writes this
+    table of a stream.
 
     It knows that of the main branch alone, and of appends and whole results only; everything else is a
     micro-batch with our mark.

@@ -61,7 +61,9 @@ class SourceWatch(threading.Thread):
         self._kept.sweep()
 
     def _found(self, spec: JobSpec) -> tuple[StartProblem | None, str]:
-        """What is wrong with a source, and why another one could not be asked."""
+        """The problem of a source that ends the job (None for none), and the reason that another one could
+        not be asked (empty for none).
+        """
         silent = ""
         checkpoints = [place_at(folder) for folder in spec.query_names]
         for item in spec.inputs:

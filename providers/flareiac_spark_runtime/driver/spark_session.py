@@ -118,9 +118,10 @@ def machine_master() -> str:
 def spark_conf(
     settings: ApplicationSettings, machine: Mapping[str, str], environment: Mapping[str, str]
 ) -> dict[str, str]:
-    """What the root session starts with. ``machine``: settings that belong to this machine; they win over the
-    shared ones. Of JVM options both count, the user's last: the JVM takes the last of two that contradict
-    each other. ``environment`` says how S3 is reached, where the application has Hadoop's jars for it.
+    """The settings with which the root session starts. ``machine``: settings that belong to this machine;
+    they win over the shared ones. Of JVM options both count, the user's last: the JVM takes the last of two
+    that contradict each other. ``environment`` says how S3 is reached, where the application has Hadoop's
+    jars for it.
 
     Raises ``Failure`` for a secret that this process cannot have.
     """

@@ -107,7 +107,7 @@ def _refuse_half_a_copy(path: Place, output: str) -> None:
 
 
 def _is_prepared(path: Place) -> bool:
-    """Whether a new generation was prepared in this folder, by the note beside it."""
+    """Returns True if a new generation was prepared in this folder, by the note beside it."""
     note = read_json(path.with_name(f".{path.name}.starts.json"))
     return isinstance(note, dict) and isinstance(note.get("seeded"), dict)
 

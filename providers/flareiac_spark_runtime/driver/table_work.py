@@ -32,7 +32,7 @@ class MaintainedTable:
         return tables.quoted_name(self.identifier)
 
     def marked(self) -> AbstractContextManager[None]:
-        """What the session commits meanwhile carries the operation's key."""
+        """Adds the operation's key to the commits of the session meanwhile."""
         return carried(self.session, {OPERATION: self.key})
 
     def steps(self) -> tuple[Step, ...]:

@@ -1,4 +1,4 @@
-"""What Iceberg says of a table, read through the JVM: its identity, and which snapshot carries a mark.
+"""Facts of an Iceberg table, read through the JVM: its identity, and the snapshot that carries a mark.
 Touches the catalog.
 """
 

@@ -1,4 +1,4 @@
-"""What Spark remembers of the failed tasks of a stage. Asks the JVM of this process."""
+"""The errors of the failed tasks of a stage, as Spark remembers them. Asks the JVM of this process."""
 
 from collections.abc import Sequence
 from typing import Any

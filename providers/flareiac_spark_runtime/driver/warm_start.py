@@ -19,7 +19,7 @@ from flareiac_spark_runtime.driver.stream_run import Ready, make_ready
 from flareiac_spark_runtime.storage import place_at
 
 _FRESH_SECONDS = 10.0
-"""What was looked up longer ago is looked up again."""
+"""The age in seconds beyond which a lookup is made again."""
 
 
 class WarmStart(threading.Thread):
@@ -48,7 +48,7 @@ class WarmStart(threading.Thread):
         return self._job == job and self._conf == conf
 
     def take(self) -> Ready | None:
-        """What it made, once it has; None where nothing of it can be used."""
+        """The parts of the start that it made ahead, once it has; None where nothing of it can be used."""
         self.join()
         return self._ready if time.monotonic() - self._begun <= _FRESH_SECONDS else None
 
