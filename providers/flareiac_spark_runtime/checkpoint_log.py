@@ -53,7 +53,7 @@ class OffsetsOnDisk:
 
 
 def read_offsets(folder: Place, batch: int) -> OffsetsOnDisk:
-    """What a batch was to read. Raises ``Damaged``."""
+    """The record of the offsets that a batch was to read. Raises ``Damaged``."""
     path = folder / "offsets" / str(batch)
     lines = lines_of(path, _OFFSETS)
     if len(lines) < 3:
@@ -102,7 +102,7 @@ def first_entries(folder: Place) -> Iterator[Place]:
 
 
 def names_in(folder: Place) -> list[str]:
-    """What is in a folder; nothing where there is none."""
+    """The names of the entries of a folder, empty where the folder does not exist."""
     try:
         return [item.name for item in folder.iterdir()]
     except (FileNotFoundError, NotADirectoryError):
@@ -123,7 +123,7 @@ def lines_of(path: Place, versions: tuple[str, ...]) -> list[str]:
 
 
 def text_of(path: Place) -> str:
-    """What a file holds. Raises ``Damaged``."""
+    """The content of a file of UTF-8 text. Raises ``Damaged``."""
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, ValueError) as trouble:
@@ -153,7 +153,7 @@ def whole(value: Any) -> int | None:
 
 
 def unreadable(place: Place, trouble: Exception) -> Damaged:
-    """What it means that a place could not be read, or holds what is not text."""
+    """The error for a place that could not be read or does not hold text: ``Damaged`` or ``Unreachable``."""
     if not isinstance(trouble, OSError):
         return Damaged(place, "it is not text")
     why = f"it cannot be read: {trouble.strerror or trouble}"

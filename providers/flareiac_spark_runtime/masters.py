@@ -1,4 +1,4 @@
-"""What a master URL of Spark says. Pure."""
+"""The meaning of a master URL of Spark. Pure."""
 
 import os
 import re
@@ -8,22 +8,22 @@ _LOCAL: Final = re.compile(r"local(?:\[\s*(\d+|\*)\s*(?:,\s*\d+\s*)?\])?")
 
 
 def is_local(master: str) -> bool:
-    """Whether everything runs in the driver."""
+    """Returns True if everything runs in the driver."""
     return _LOCAL.fullmatch(master) is not None
 
 
 def is_standalone(master: str) -> bool:
-    """Whether it is Spark's own cluster manager."""
+    """Returns True if the master is Spark's own cluster manager."""
     return master.startswith("spark://")
 
 
 def is_kubernetes(master: str) -> bool:
-    """Whether Kubernetes runs the executors."""
+    """Returns True if Kubernetes runs the executors."""
     return master.startswith("k8s://")
 
 
 def local_cores(master: str) -> int | None:
-    """How many cores a local master uses, None for any other."""
+    """The number of cores that a local master uses, None for any other."""
     found = _LOCAL.fullmatch(master)
     if found is None:
         return None

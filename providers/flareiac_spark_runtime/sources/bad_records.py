@@ -1,4 +1,4 @@
-"""What becomes of records that cannot be read, and what is known of each.
+"""The actions for records that cannot be read, and the known facts of each such record.
 
 A source judges each record in the column ``GOOD``, which is never null. Beside it stands, where bad records
 are kept, the column ``MARKER``, null where the record is good, else a struct of ``MARKED``; and where the
@@ -31,7 +31,7 @@ DECIDED_BY_BAD_RECORDS: Final = frozenset({"mode", "columnnameofcorruptrecord"})
 GOOD: Final = "__flareiac_good"
 MARKER: Final = "__flareiac_bad"
 COMPLAINT: Final = "__flareiac_complaint"
-"""Why a record cannot be read, and where it is, as the end of a sentence."""
+"""The column with the reason that a record cannot be read, and its place, as the end of a sentence."""
 OWN: Final = frozenset({GOOD, MARKER, COMPLAINT})
 MARKED: Final[Mapping[str, str]] = {
     "raw": "BINARY",
@@ -56,7 +56,7 @@ FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
 ALWAYS_KNOWN: Final = ("input", "job")
 """The fields that are known of records of every source."""
 NAME: Final = "bad_records."
-"""How the name of the output begins that writes the bad records of an input. A label has no dot."""
+"""The beginning of the name of the output that writes the bad records of an input. A label has no dot."""
 
 
 def output_name(input_name: str) -> str:
@@ -65,5 +65,5 @@ def output_name(input_name: str) -> str:
 
 
 def lets_same_rows_out(before: str, after: str) -> bool:
-    """Whether two actions give the same good rows and nothing else, as far as they run."""
+    """Returns True if two actions give the same good rows and nothing else, as far as they run."""
     return (before == NULL) == (after == NULL)

@@ -39,33 +39,34 @@ NO_FIT: Final = "the value does not fit the columns"
 """The error of a record of which no more is known."""
 _DECODED: Final = "__flareiac_decoded"
 _TEXT: Final = "__flareiac_text"
-"""What is parsed."""
+"""The column of the text that is parsed."""
 _IS_TEXT: Final = "__flareiac_is_text"
-"""Whether the value is text in UTF-8; null where there is none."""
+"""The column that is true if the value is text in UTF-8; null where there is no value."""
 _CORRUPT: Final = "__flareiac_corrupt"
 _BLANK: Final = " \t\n\r"
-"""What may stand around JSON."""
+"""The characters that may stand around JSON."""
 _BRACE: Final = "X'7D'"
 _OPEN: Final = "X'7B'"
 _BLANKS: Final = "X'20', X'09', X'0A', X'0D'"
 _COMMENTS: Final = "allowComments"
 _NESTING: Final = "maxNestingDepth"
 _DEEPEST: Final = 1000
+"""The depth to which Spark reads JSON without that option."""
 _FRAMED: Final = (
     "the value begins with a zero byte, as producers with a schema registry write the id of a schema before "
     'the JSON, and not with a JSON object; format = "raw" and, in a step, from_json(string(substring(value, '
     "6)), ...) read what follows the five bytes"
 )
-"""How deep Spark reads JSON without that option."""
+"""The complaint about a value that begins with the header of a schema registry."""
 _AROUND: Final = 2
 """Levels of nesting around a text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
-    """How text is read: ``options`` are those of Spark's reader, ``schema`` gives columns as a DDL text.
-    ``explained``: whether each bad record comes with its reason. The expression for it parses a record again
-    for each column, and planning it takes as long as the rest of a simple query (measured).
+    """The way in which text is read: ``options`` are those of Spark's reader, ``schema`` gives columns as a
+    DDL text. ``explained``: true if each bad record comes with its reason. The expression for it parses a
+    record again for each column, and planning it takes as long as the rest of a simple query (measured).
     """
 
     format: str
@@ -74,7 +75,7 @@ class Text:
     explained: bool
 
     def decoder(self, columns: tuple[SpecColumn, ...], value: str = "") -> "_Decoder":
-        """Of the column ``value``, where there is one."""
+        """The decoder of the column ``value``, where there is one."""
         return _Decoder(
             format=self.format,
             columns=columns,
@@ -195,7 +196,7 @@ class _Decoder:
     value: str = ""
     """The column with the text, or its bytes."""
     unguessed: str = field(default_factory=lambda: token_hex(8))
-    """What no record can hold: of names of our own."""
+    """A part of our own names that no record can hold."""
 
     @property
     def text(self) -> str:
@@ -204,14 +205,14 @@ class _Decoder:
 
     @property
     def prepared(self) -> tuple[str, str]:
-        """What is computed before a value is parsed."""
+        """The expressions that are computed before a value is parsed."""
         parsed = self._ended if self.format == "json" else self.text
         is_text = f"CASE WHEN {self.value} IS NOT NULL THEN is_valid_utf8({self.text}) END"
         return f"{parsed} AS {_TEXT}", f"{is_text} AS {_IS_TEXT}"
 
     @property
     def rereads(self) -> bool:
-        """Whether a record is judged by its value once more."""
+        """True if a record is judged by its value once more."""
         return self.format != "json" or self._allows_comments
 
     @property
@@ -221,7 +222,7 @@ class _Decoder:
         return self._from(_TEXT, with_corrupt(members))
 
     def good(self, required: Any) -> str:
-        """Whether a record that is decoded is good."""
+        """The condition that a decoded record is good."""
         good = [
             self._is_one_object if self.format == "json" else self._is_one_line,
             _IS_TEXT,
@@ -266,7 +267,7 @@ class _Decoder:
 
     @property
     def _is_one_line(self) -> str:
-        """Whether the text is CSV that fits."""
+        """The condition that the text is CSV that fits."""
         is_there = f"{_DECODED} IS NOT NULL AND {_DECODED}.{_CORRUPT} IS NULL"
         return f"{is_there} AND trim({self.text}) <> ''"
 
@@ -292,8 +293,8 @@ class _Decoder:
 
     @property
     def _is_one_object(self) -> str:
-        """Whether the text is one JSON object that fits, and nothing else: ``from_json`` stops after the
-        first one.
+        """The condition that the text is one JSON object that fits, and nothing else: ``from_json`` stops
+        after the first one.
         """
         found = f"{_DECODED}.{_CORRUPT} IS NULL AND {_DECODED}.{self._end}"
         commented = f" OR {self._is_one_element}" if self._allows_comments else ""
@@ -308,8 +309,8 @@ class _Decoder:
 
     @property
     def _is_one_element(self) -> str:
-        """Whether the text, which may end with a comment, is the first of two elements of an array around
-        it, and fits.
+        """The condition that the text, which may end with a comment, is the first of two elements of an array
+        around it, and fits.
         """
         around = f"concat('{{\"{self._array}\":[', {self.text}, '\n,{{\"{self._end}\":true}}]}}')"
         ddl = with_corrupt(f"{self._array} ARRAY<STRUCT<{self._members}>>")

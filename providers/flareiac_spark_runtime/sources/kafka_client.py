@@ -1,5 +1,5 @@
-"""How a Java client of Kafka is opened: settings with their secrets filled in, and the login composed of user
-and password.
+"""The settings with which a Java client of Kafka is opened: secrets are filled in, and the login is composed
+of user and password.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""What looks at running queries hold open, so that the next look does not open it again."""
+"""Clients that looks at running queries hold open, so that the next look does not open them again."""
 
 from collections.abc import Callable, Hashable
 from typing import Any

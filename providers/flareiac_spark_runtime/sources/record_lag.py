@@ -1,4 +1,4 @@
-"""How far a query is behind a source, in records. Pure."""
+"""The lag of a query behind a source, in records. Pure."""
 
 from collections.abc import Mapping
 from typing import Any, TypeAlias
@@ -7,8 +7,8 @@ Positions: TypeAlias = Mapping[str, Mapping[str, int]]
 
 
 def records_behind(end: Any, latest: Any) -> int | None:
-    """Of a source whose offsets count records, as Kafka's do (``{topic: {partition: next}}``); None for any
-    other. A partition that was not read yet is read from its first record on.
+    """The lag of a source whose offsets count records, as Kafka's do (``{topic: {partition: next}}``); None
+    for any other. A partition that was not read yet is read from its first record on.
     """
     read, there = _positions(end), _positions(latest)
     if read is None or there is None:

@@ -49,8 +49,9 @@ class LostRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartProblem:
-    """Why a query must not start. ``error_class`` is a stable word in Spark's spelling; ``permanent`` if the
-    same start would find the same: else it waits for what is outside, and is tried again as long as it takes.
+    """A reason for which a query must not start. ``error_class`` is a stable word in Spark's spelling;
+    ``permanent`` if the same start would meet the same problem: else it waits for what is outside, and is
+    tried again as long as it takes.
     """
 
     error_class: str
@@ -67,7 +68,7 @@ class StartRefused(Exception):
 
 
 class Opening(Protocol):
-    """What the driver lends a source that is opened."""
+    """The parts of the driver that a source uses while it is opened."""
 
     @property
     def session(self) -> Any:
@@ -85,17 +86,17 @@ class Opening(Protocol):
 
     @property
     def bad_records(self) -> str:
-        """What becomes of records that cannot be read (``bad_records.Action``), empty where they fail the
-        job. A source that decodes judges them all the same.
+        """The action for records that cannot be read (``bad_records.Action``), empty where they fail the job.
+        A source that decodes judges them all the same.
         """
 
     @property
     def explains(self) -> bool:
-        """Whether what is known of each bad record is wanted, and why it is bad."""
+        """True if the known facts of each bad record are wanted, and the reason that it is bad."""
 
 
 class ResolvedSource(ABC):
-    """What the driver asks of a source."""
+    """A source as the driver uses it."""
 
     __slots__ = ()
 
@@ -130,12 +131,12 @@ class ResolvedSource(ABC):
 
     @property
     def begins_at_times(self) -> bool:
-        """Whether a generation of it can begin at a moment, which is noted beside the checkpoint."""
+        """True if a generation of it can begin at a moment, which is noted beside the checkpoint."""
         return self.table is not None
 
     def noted_start(self, start_from: str, moment: int | None) -> int | None:
-        """What is noted of a generation that begins at ``start_from``, which is ``moment`` (UTC milliseconds,
-        None for the beginning).
+        """The note of a generation that begins at ``start_from``, which is ``moment`` (UTC milliseconds, None
+        for the beginning).
         """
         del start_from
         return moment
@@ -148,15 +149,15 @@ class ResolvedSource(ABC):
         return False
 
     def explained(self, complaint: str, opening: Opening) -> str:
-        """What a query says of the bad record that ended it, with the reason where the source can find one by
-        reading the record again. Raises what Spark raises.
+        """The complaint of a query about the bad record that ended it, with the reason where the source can
+        find one by reading the record again. Raises what Spark raises.
         """
         del opening
         return complaint
 
     def lost_in_flight(self, checkpoint: Place, conf: Mapping[str, str]) -> LostRows | None:
-        """What the batch in flight of a checkpoint would miss. ``conf``: the job's. Raises ``Damaged``,
-        ``OSError``.
+        """The rows that the batch in flight of a checkpoint would miss, None for none. ``conf``: the job's.
+        Raises ``Damaged``, ``OSError``.
         """
         del checkpoint, conf
         return None

@@ -1,5 +1,5 @@
-"""How Hadoop reaches S3 as the standard settings of AWS in the environment say: for the driver's own reading
-and writing, and for what Spark does with ``s3://`` places. Pure.
+"""The settings with which Hadoop reaches S3, out of the standard settings of AWS in the environment: for the
+driver's own reading and writing, and for Spark's with ``s3://`` places. Pure.
 """
 
 from collections.abc import Mapping

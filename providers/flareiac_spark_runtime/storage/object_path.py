@@ -16,7 +16,7 @@ from flareiac_spark_runtime.storage.object_store import Listed, ObjectStore
 
 @dataclass(frozen=True, slots=True)
 class FileStat:
-    """What is known of an object: size in bytes, time of the last write in UTC."""
+    """The known facts of an object: size in bytes, time of the last write in UTC."""
 
     st_size: int
     st_mtime: float
@@ -123,7 +123,7 @@ class ObjectPath:
 
     @property
     def prefix(self) -> str:
-        """What the keys below this folder begin with."""
+        """The beginning of the keys below this folder."""
         return f"{self.key}/" if self.key else ""
 
     def __reduce__(self) -> Any:

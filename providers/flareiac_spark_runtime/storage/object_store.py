@@ -41,12 +41,13 @@ class ObjectStore(Protocol):
         ...
 
     def look(self, key: str) -> Listed | None:
-        """What a listing would say of one object."""
+        """The entry that a listing would have for one object, None without one."""
         ...
 
     def list(self, prefix: str, *, deep: bool) -> Iterator[Listed]:
-        """What is below ``prefix`` (empty, or with a slash at its end): all objects, or one level of objects
-        and folders. The marker of this folder itself comes, too, where there is one; other markers may.
+        """The entries below ``prefix`` (empty, or with a slash at its end): all objects, or one level of
+        objects and folders. The marker of this folder itself comes, too, where there is one; other markers
+        may.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""Which place a text names, and by which client this process reaches object storage."""
+"""The place that a text names, and the client by which this process reaches object storage."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -55,8 +55,8 @@ def open_with(opener: Callable[[str], ObjectStore]) -> None:
 
 
 def is_object_uri(text: str) -> bool:
-    """Whether a text names a place in object storage. A bucket as a whole is none, nor is a key that clients
-    would read differently: Hadoop resolves ``..``, S3 does not.
+    """Returns True if a text names a place in object storage. A bucket as a whole is none, nor is a key that
+    clients would read differently: Hadoop resolves ``..``, S3 does not.
     """
     found = _URI.fullmatch(text)
     parts = [part for part in found[2].split("/") if part] if found is not None else []

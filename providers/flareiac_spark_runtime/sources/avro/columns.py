@@ -1,4 +1,4 @@
-"""What Spark reads of Avro types, in Iceberg's spelling. Pure."""
+"""The columns that Spark reads of Avro types, in Iceberg's spelling. Pure."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -44,8 +44,8 @@ class NoColumn(ValueError):
 
 
 def read_as(schema: AvroType) -> AvroType:
-    """What Spark makes of a union: its only type beside null, the wider one of two numbers, or a struct with
-    a field for each type. Any other type stays.
+    """The type that Spark makes of a union: its only type beside null, the wider one of two numbers, or a
+    struct with a field for each type. Any other type stays.
     """
     if not isinstance(schema, Union):
         return schema
@@ -63,7 +63,7 @@ def read_as(schema: AvroType) -> AvroType:
 
 
 def is_nullable(schema: AvroType) -> bool:
-    """Whether null is a value of the type."""
+    """Returns True if null is a value of the type."""
     return schema == NULL or (isinstance(schema, Union) and NULL in schema.members)
 
 

@@ -48,9 +48,9 @@ Writers: TypeAlias = Plain | Framed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Branches:
-    """How values are read. ``struct``: the type that all branches give, with the field ``MARK``; ``misfit``:
-    why values of a schema cannot be read, None where they can; ``branch``: the expression that reads those of
-    a schema, of that of their bytes.
+    """The way in which values are read. ``struct``: the type that all branches give, with the field ``MARK``;
+    ``misfit``: the reason that values of a schema cannot be read, None where they can; ``branch``: the
+    expression that reads the values of a schema from the expression of their bytes.
     """
 
     struct: str
@@ -88,7 +88,7 @@ def decode_avro(frame: Any, value: str, writers: Writers, columns: tuple[SpecCol
 
 
 def written(writers: Writers, value: str, branches: Branches) -> Written:
-    """How values of these writers are read. ``value``: the expression of the bytes."""
+    """The expressions that read values of these writers. ``value``: the expression of the bytes."""
     match writers:
         case Plain(schema=schema):
             return _plain(schema, value, branches)
@@ -145,7 +145,7 @@ class _Sql:
         return f"CAST({reading(schema, payload, self.columns)} AS {self.struct})"
 
     def misfit(self, schema: AvroType) -> str | None:
-        """Why no record of this schema fits the columns."""
+        """The reasons that no record of this schema fits the columns, None where one may."""
         found = [item for item in differences(schema, self.columns) if blocks(item)]
         return "; ".join(map(clause, found[:3])) if found else None
 

@@ -102,7 +102,9 @@ Difference: TypeAlias = NewField | MissingField | TypeDiffers | NotReadable | No
 
 
 def differences(schema: AvroType, columns: Sequence[SpecColumn]) -> list[Difference]:
-    """Where declared columns and a writer's schema part, in the order of the columns, new fields last."""
+    """The differences between declared columns and a writer's schema, in the order of the columns, new fields
+    last.
+    """
     if not isinstance(schema, Record):
         return [NotARecord(found=type(schema).__name__.lower())]
     found: list[Difference] = []
@@ -112,7 +114,7 @@ def differences(schema: AvroType, columns: Sequence[SpecColumn]) -> list[Differe
 
 
 def blocks(difference: Difference) -> bool:
-    """Whether a record with this schema cannot be read into the columns."""
+    """Returns True if a record with this difference cannot be read into the columns."""
     match difference:
         case NewField():
             return False

@@ -32,8 +32,8 @@ _NEW_ID_IN: Final = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotedSchemas:
-    """What is known of the ids of one registry. ``schemas``: text in one spelling by id; ``missing``: why an
-    id has no Avro schema; ``wanted``: ids that were met and are still to be asked for.
+    """The known schemas of one registry. ``schemas``: text in one spelling by id; ``missing``: the reason
+    that an id has no Avro schema, by id; ``wanted``: ids that were met and are still to be asked for.
     """
 
     schemas: Mapping[str, str] = field(default_factory=dict)
@@ -41,11 +41,11 @@ class NotedSchemas:
     wanted: tuple[int, ...] = ()
 
     def knows(self, number: int) -> bool:
-        """Whether records with this id can be judged."""
+        """Returns True if records with this id can be judged."""
         return str(number) in self.schemas or str(number) in self.missing
 
     def joined(self, other: "NotedSchemas") -> "NotedSchemas":
-        """What either knows; an id that was missing for one of them stays so."""
+        """The knowledge of both; an id that was missing for one of them stays so."""
         missing = {**other.missing, **self.missing}
         schemas = {**other.schemas, **self.schemas}
         found = NotedSchemas(

@@ -27,7 +27,7 @@ def notes_place(checkpoint: Place) -> Place:
 
 
 def noted(checkpoints: Sequence[Place], url: str) -> NotedSchemas:
-    """What any of the checkpoints has noted. Raises ``OSError``, and ``ValueError`` for what cannot be
+    """The notes of all the checkpoints, joined. Raises ``OSError``, and ``ValueError`` for what cannot be
     understood.
     """
     found = NotedSchemas()
@@ -49,8 +49,8 @@ def note(checkpoints: Sequence[Place], url: str, known: NotedSchemas) -> None:
 def known_schemas(
     checkpoints: Sequence[Place], access: RegistryAccess, subjects: Iterable[str]
 ) -> NotedSchemas:
-    """What is noted, and what the registry adds to it, which is noted before it is used. Raises as ``noted``
-    does, and ``RegistryProblem`` where nothing can be read without the registry.
+    """The noted schemas and those that the registry adds to them, which are noted before they are used.
+    Raises as ``noted`` does, and ``RegistryProblem`` where nothing can be read without the registry.
     """
     known = complete(noted(checkpoints, access.url), access, subjects)
     note(checkpoints, access.url, known)

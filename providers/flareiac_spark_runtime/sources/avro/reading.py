@@ -35,7 +35,7 @@ def reading(schema: Record, payload: str, columns: Sequence[SpecColumn]) -> str:
 
 
 def is_in_shape(schema: Record, column: SpecColumn) -> bool:
-    """Whether a cast is enough: structs have the same fields in the same order."""
+    """Returns True if a cast is enough: structs have the same fields in the same order."""
     return _of_column(schema, column) == _plain(schema, column)
 
 

@@ -57,9 +57,9 @@ class RegistryRejected(RegistryProblem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegistryAccess:
-    """How a registry is opened. ``url``: one address, or several with commas in between, which are asked in
-    turn. ``username``, ``password``, ``token`` and ``properties`` are texts, or texts that stand for a
-    secret.
+    """The address and the login of a registry. ``url``: one address, or several with commas in between, which
+    are asked in turn. ``username``, ``password``, ``token`` and ``properties`` are texts, or texts that stand
+    for a secret.
     """
 
     url: str
@@ -132,7 +132,9 @@ class Registry:
         return tuple(sorted(found))
 
     def compatibility(self, subject: str) -> str:
-        """Which changes of a subject the registry takes: ``BACKWARD``, ``NONE``, ..."""
+        """The mode of compatibility by which the registry takes changes of a subject: ``BACKWARD``, ``NONE``,
+        ...
+        """
         try:
             found = self._get(f"/config/{_in_path(subject)}")
         except NotFound:
@@ -155,8 +157,9 @@ class Registry:
                 raise self._not_understood()
 
     def incompatibilities(self, subject: str, text: str) -> tuple[str, ...]:
-        """Why the registry would not take this schema as the next version of a subject, as its mode of
-        compatibility says; nothing where it would. Raises ``NotFound`` where there is no such subject.
+        """The reasons for which the registry would not take this schema as the next version of a subject, as
+        its mode of compatibility says; empty where it would. Raises ``NotFound`` where there is no such
+        subject.
         """
         path = f"/compatibility/subjects/{_in_path(subject)}/versions"
         try:
@@ -328,7 +331,7 @@ def _tls(access: RegistryAccess) -> ssl.SSLContext:
 
 
 def _message_of(refused: HTTPError) -> str | None:
-    """What the registry says itself; None for an answer that is not its own."""
+    """The registry's own message; None for an answer that is not its own."""
     try:
         answer = parse_json(refused.read(_MOST_BYTES))
     except (ValueError, OSError, HTTPException, RecursionError):

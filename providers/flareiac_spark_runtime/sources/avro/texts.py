@@ -42,7 +42,7 @@ def column_block(field: NewField) -> str | None:
 
 
 def way_to_read(field: NewField) -> str:
-    """What to write so that a new field is read, as a sentence; empty where nothing is known."""
+    """The text to write so that a new field is read, as a sentence; empty where nothing is known."""
     if field.similar is not None:
         return (
             f"{field.similar} differs from it in upper and lower case: write the name as the records have it."

@@ -14,7 +14,7 @@ from flareiac.kernel.lazy_dataclass import dataclass
 
 PRIMITIVES: Final = ("null", "boolean", "int", "long", "float", "double", "bytes", "string")
 MOST_DIGITS: Final = 38
-"""Of a decimal of Spark."""
+"""The greatest number of digits of a decimal of Spark."""
 _LOGICAL: Final[Mapping[str, tuple[str, ...]]] = {
     "int": ("date", "time-millis"),
     "long": (
@@ -26,7 +26,9 @@ _LOGICAL: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "string": ("uuid",),
 }
-"""Those that change what Spark reads, or what a reader wants to know; another one is left out."""
+"""The logical types that change what Spark reads, or that a reader wants to know, by the type that stores
+them; another one is left out.
+"""
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _CONNECT_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.$]*\Z")
 _WHOLE_NUMBER: Final = re.compile(r"-?[0-9]{1,6}\Z")
@@ -278,7 +280,7 @@ class _Reading:
 
 
 def _branch(member: AvroType) -> str:
-    """What tells the members of a union apart: the kind, or the full name of one that has a name."""
+    """The name that tells a member of a union from the others: its kind, or its full name if it has one."""
     match member:
         case Decimal(stored=None):
             return "bytes"

@@ -69,7 +69,7 @@ def row_read(
 
 
 def unreadable(row: Record, columns: Sequence[SpecColumn], options: Mapping[str, str]) -> Iterator[str]:
-    """Why columns cannot be read whose values have no meaning that is known."""
+    """The reasons that columns cannot be read because their values have no known meaning."""
     for column in columns:
         field = row.field(column.name)
         if field is not None:
@@ -139,7 +139,7 @@ def _primitive(read: Primitive, kind: ColumnType | None, options: Mapping[str, s
 
 
 def is_decimal(read: Primitive, options: Mapping[str, str]) -> bool:
-    """Whether its values are read as decimals, each as far as its digits fit."""
+    """Returns True if its values are read as decimals, each as far as its digits fit."""
     if read.connect is not None:
         return read.connect == DECIMAL
     return read.name == "string" or (read.name in ("float", "double") and options.get(DECIMALS) == "double")

@@ -91,7 +91,9 @@ class _Sql:
 
     @property
     def errors(self) -> Cases:
-        """What makes a change bad that could be read as its schema says."""
+        """The conditions that make a change bad although it could be read as its schema says, with their
+        texts.
+        """
         return (
             *self.envelope.errors,
             *(case for index, column in enumerate(self.columns) for case in self._misfits(index, column)),
@@ -111,7 +113,7 @@ class _Sql:
         )
 
     def _misfit(self, schema: AvroType) -> str | None:
-        """Why no change of this schema fits the columns."""
+        """The reasons that no change of this schema fits the columns, None where one may."""
         row = row_of(schema)
         if row is None:
             return NOT_ENVELOPES[0].lower() + NOT_ENVELOPES[1:]

@@ -1,4 +1,4 @@
-"""What every envelope of Debezium says beside its row, and what makes one unreadable. Pure."""
+"""The parts of every envelope of Debezium beside its row, and the faults that make one unreadable. Pure."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final, TypeAlias
@@ -54,7 +54,7 @@ class Envelope:
 
     @property
     def errors(self) -> Cases:
-        """Why a change cannot be read, whatever its row holds."""
+        """The conditions under which a change cannot be read, whatever its row holds, with their texts."""
         known = ", ".join(map(literal, OPERATIONS))
         is_delete = f"{self.op} = {literal(DELETE)}"
         texts = {

@@ -44,7 +44,7 @@ _NOT_NUMBERS: Final = ("NaN", "Infinity", "-Infinity")
 
 
 def schema_fields(kinds: Sequence[ColumnType]) -> str:
-    """What is read of the schemas of values of several declared types."""
+    """The fields, as DDL, that are read of the schemas of values of several declared types."""
     found = ["type STRING, name STRING, parameters MAP<STRING, STRING>"]
     if elements := [kind.element for kind in kinds if isinstance(kind, ListOf)]:
         found.append(f"items STRUCT<{schema_fields(elements)}>")
@@ -56,12 +56,12 @@ def schema_fields(kinds: Sequence[ColumnType]) -> str:
 
 
 def is_there(value: str) -> str:
-    """Whether a variant is neither missing nor JSON's null."""
+    """The condition that a variant is neither missing nor JSON's null."""
     return f"({value} IS NOT NULL AND NOT is_variant_null({value}))"
 
 
 def kind_of(schema: str) -> str:
-    """What a schema says of a value: its meaning where it has one, else its type."""
+    """The expression of the kind that a schema gives a value: its meaning where it has one, else its type."""
     meant = f"{schema}.name IN ({', '.join(map(literal, (*MEANINGS, DECIMAL, VARIABLE_SCALE)))})"
     unknown = f"startswith({schema}.name, '{DEBEZIUM_TIME}') OR startswith({schema}.name, '{CONNECT_DATA}')"
     return f"CASE WHEN {meant} OR {unknown} THEN {schema}.name ELSE {schema}.type END"
@@ -87,7 +87,7 @@ class JsonKinds:
                 return self._single(kind, value, schema)
 
     def takes(self, kind: ColumnType) -> tuple[str, ...]:
-        """What ``kind_of`` may give for values that a declared type takes."""
+        """The results of ``kind_of`` for values that a declared type takes."""
         match kind:
             case ListOf():
                 return ("array",)

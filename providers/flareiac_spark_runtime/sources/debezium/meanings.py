@@ -1,4 +1,6 @@
-"""What Debezium and Kafka Connect call the meaning of a value, and the declared types that take it. Pure."""
+"""The names that Debezium and Kafka Connect give the meaning of a value, and the declared types that take it.
+Pure.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import Final, Literal, TypeAlias
@@ -89,7 +91,7 @@ VARIABLE_SCALE: Final = "io.debezium.data.VariableScaleDecimal"
 
 
 def is_meant(name: str | None) -> bool:
-    """Whether a value of this name means something else than what its plain type says."""
+    """Returns True if a value of this name means something else than its plain type."""
     return name is not None and (
         name in (DECIMAL, VARIABLE_SCALE) or name.startswith((DEBEZIUM_TIME, CONNECT_DATA))
     )

@@ -34,5 +34,7 @@ MONGODB: Final = "mongodb"
 
 
 def placeholder(options: Mapping[str, str]) -> str:
-    """What Debezium writes for a value of PostgreSQL that is stored apart from its row and did not change."""
+    """The text that Debezium writes for a value of PostgreSQL that is stored apart from its row and did not
+    change.
+    """
     return options.get(PLACEHOLDER, "__debezium_unavailable_value")

@@ -1,4 +1,4 @@
-"""How Avro values are written that a stream reads."""
+"""The writers of the Avro values that a stream reads."""
 
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark_runtime.sources.avro.registry import RegistryAccess

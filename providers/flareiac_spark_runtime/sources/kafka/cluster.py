@@ -38,7 +38,7 @@ class FoundTopic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundTopics:
-    """What a cluster answered. A name that was asked for and is no topic is not among ``topics``."""
+    """The answer of a cluster. A name that was asked for and is no topic is not among ``topics``."""
 
     cluster: str | None
     topics: Mapping[str, FoundTopic]
@@ -75,7 +75,7 @@ class Cluster:
             return self._asking.topics(names, pattern, stable)
 
     def ids(self, names: Iterable[str], pattern: str | None) -> TopicIds:
-        """Which topics have these names, or match a pattern."""
+        """The ids of the topics that have these names, or match a pattern."""
         with self._answering():
             return self._asking.ids(names, pattern)
 

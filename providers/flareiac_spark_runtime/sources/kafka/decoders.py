@@ -1,4 +1,4 @@
-"""What reads the values of records: one decoder for each format.
+"""The decoders of the values of records: one for each format.
 
 A decoder takes a frame with a column ``VALUE_BYTES`` and adds the declared columns and ``ERROR`` (string: why
 a record cannot be read, null where it can). A decoder that judges records adds ``ONCE``, and one that does so
@@ -25,7 +25,7 @@ VALUE_BYTES: Final = "__flareiac_value"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decoding:
-    """What a decoder works with. ``columns`` are those that values hold."""
+    """The inputs of a decoder. ``columns`` are those that values hold."""
 
     opening: Opening
     columns: tuple[SpecColumn, ...]

@@ -1,5 +1,5 @@
-"""Where the queries of a job begin that start at "latest" or at a time: found once and noted beside each of
-their checkpoints, so that records which arrive between their first starts are read by all of them.
+"""The beginnings of the queries of a job that start at "latest" or at a time: looked up once and noted beside
+each of their checkpoints, so that records which arrive between their first starts are read by all of them.
 """
 
 import json
@@ -15,7 +15,9 @@ from flareiac_spark_runtime.storage import Place, replace_whole
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Beginning:
-    """Which beginning of which topics. ``at``: UTC milliseconds, or Kafka's own number for the end."""
+    """A beginning as it is asked for, with its topics. ``at``: UTC milliseconds, or Kafka's own number for
+    the end.
+    """
 
     cluster: str | None
     topics: tuple[str, ...]
@@ -25,7 +27,7 @@ class Beginning:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FirstStart:
-    """Where a stream begins."""
+    """The offsets at which a stream begins."""
 
     beginning: Beginning
     offsets: ByPartition
@@ -33,7 +35,7 @@ class FirstStart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FirstStarts:
-    """Those of the streams of one job."""
+    """The first starts of the streams of one job."""
 
     starts: tuple[FirstStart, ...] = ()
 
@@ -44,12 +46,12 @@ def place_of(checkpoint: Place) -> Place:
 
 
 def has_begun(checkpoint: Place) -> bool:
-    """Whether the beginning of all streams of a query is fixed. Raises ``Damaged``, ``OSError``."""
+    """Returns True if the beginning of all streams of a query is fixed. Raises ``Damaged``, ``OSError``."""
     return newest(checkpoint / "offsets") is not None
 
 
 def forget(checkpoints: Sequence[Place]) -> None:
-    """What is noted counts for nothing while none of the queries has fixed a beginning. Raises
+    """Deletes the notes while none of the queries has fixed a beginning: they count for nothing then. Raises
     ``OSError``.
     """
     if not any(has_begun(checkpoint) or _began_to(checkpoint) for checkpoint in checkpoints):
@@ -58,8 +60,8 @@ def forget(checkpoints: Sequence[Place]) -> None:
 
 
 def noted(checkpoints: Sequence[Place], beginning: Beginning) -> ByPartition | None:
-    """Where a stream begins, as it is noted beside one of these checkpoints. Raises ``OSError``,
-    ``ValueError``.
+    """The offsets at which a stream begins, as noted beside one of these checkpoints, None without a note.
+    Raises ``OSError``, ``ValueError``.
     """
     starts = (start for checkpoint in checkpoints for start in _read(checkpoint).starts)
     return next((start.offsets for start in starts if start.beginning == beginning), None)

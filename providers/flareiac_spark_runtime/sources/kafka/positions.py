@@ -9,7 +9,7 @@ Positions: TypeAlias = Mapping[str, Mapping[int, int]]
 
 
 def positions_of(offset: Any) -> Positions | None:
-    """What an offset says, as JSON holds it; None where it is none of Kafka's."""
+    """The positions in an offset, as JSON holds it; None where it is none of Kafka's."""
     if not isinstance(offset, dict) or not offset:
         return None
     found: dict[str, Mapping[int, int]] = {}

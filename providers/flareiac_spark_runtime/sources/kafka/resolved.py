@@ -67,14 +67,14 @@ _KNOWN: Final = {
     "partition": "__flareiac_partition",
     "offset": "__flareiac_offset",
 }
-"""What is known of a record that cannot be read."""
+"""The columns of the known facts of a record that cannot be read."""
 _PLACE_TEXT: Final = (
     "concat('topic ', __flareiac_topic, ', partition ', __flareiac_partition, ', offset ', __flareiac_offset)"
 )
 _UNEXPLAINED: Final = re.compile(rf"{re.escape(NO_FIT)}; in topic (\S+), partition (\d+), offset (\d+)")
-"""What is said of a record that was not explained."""
+"""The message about a record that was not explained."""
 _ASKS: Final = {"fetchOffset.numRetries": "9"}
-"""How often Spark asks for offsets before it gives up."""
+"""The number of times that Spark asks for offsets before it gives up."""
 _ASKED_ONCE: Final = {"fetchOffset.numRetries": "1"}
 _KEYS: Final = {"string": "CAST(key AS STRING)", "binary": "key"}
 
@@ -144,7 +144,7 @@ class ResolvedKafka(ResolvedSource):
         return None
 
     def _schemas_missing(self, checkpoints: Sequence[Place]) -> StartProblem | None:
-        """Why the start waits for the schema registry."""
+        """The reason that the start waits for the schema registry, None where it does not."""
         if self.avro is None or self.avro.registry is None:
             return None
         try:
@@ -206,7 +206,9 @@ class ResolvedKafka(ResolvedSource):
         return read.selectExpr(*names, f"{good} AND {ONCE} AS {GOOD}", *_said(opening))
 
     def _decoded(self, records: Any, opening: Opening) -> Any:
-        """What its decoder makes of the records of Spark's reader, with the columns beside their values."""
+        """The frame that the format's decoder makes of the records of Spark's reader, with the columns beside
+        their values.
+        """
         names = {column.name for column in self.columns}
         beside = [f"{of} AS {name}" for name, of in self._beside.items() if name in names]
         frame = records.selectExpr(f"value AS {VALUE_BYTES}", *self._place, *beside)
@@ -244,7 +246,7 @@ class ResolvedKafka(ResolvedSource):
         return complaint.replace(NO_FIT, said[0], 1)
 
     def _is_the_noted_one(self, topic: str, opening: Opening) -> bool:
-        """Whether a topic is certainly the one that the queries have read."""
+        """Returns True if a topic is certainly the one that the queries have read."""
         try:
             with closing(self._cluster(opening)) as cluster:
                 found = cluster.ids((topic,), None)
@@ -305,8 +307,8 @@ class ResolvedKafka(ResolvedSource):
                 return self._common_start(at, opening) or _at(at)
 
     def _common_start(self, at: int, opening: Opening) -> dict[str, str] | None:
-        """Where queries begin that have not begun, so that all of them read the same records; None where
-        there is at most one.
+        """The offsets at which queries begin that have not begun, so that all of them read the same records;
+        None where there is at most one.
         """
         fresh = [checkpoint for checkpoint in opening.checkpoints if not has_begun(checkpoint)]
         if not fresh or len(opening.checkpoints) == 1:
@@ -342,7 +344,7 @@ def _note(checkpoint: Place, known: TopicNotes, found: TopicIds) -> None:
 
 
 def _said(opening: Opening) -> tuple[str, ...]:
-    """What is said of a bad record: where one ends the job, or is kept."""
+    """The columns that report a bad record: where one ends the job, or is kept."""
     if opening.explains:
         return (marker(_KNOWN),)
     return () if opening.bad_records else (complaint(_PLACE_TEXT),)

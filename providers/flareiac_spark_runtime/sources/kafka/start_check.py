@@ -1,5 +1,5 @@
-"""Whether a query can go on: compares what its checkpoint holds with what the cluster has. Pure but for the
-checkpoint, which it reads.
+"""The check that a query can go on: compares what its checkpoint holds with what the cluster has. Pure but
+for the checkpoint, which it reads.
 
 Spark writes the offsets of a batch before it looks whether their records are there, so that a start that it
 refuses leaves a checkpoint which it refuses for good.
@@ -20,8 +20,8 @@ from flareiac_spark_runtime.storage import Place
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reach:
-    """What the next batch of a query reads of one stream. ``begins`` at these offsets; ``ends`` where it is
-    one that was begun and is done again.
+    """The offsets that the next batch of a query reads of one stream. ``begins`` at these offsets; ``ends``
+    where it is one that was begun and is done again.
     """
 
     begins: Positions
@@ -29,7 +29,7 @@ class Reach:
 
 
 def reaches(checkpoint: Place) -> tuple[Reach, ...]:
-    """Those of the streams of Kafka; nothing before a first start. Raises ``Damaged``, ``OSError``."""
+    """The reaches of the streams of Kafka; empty before a first start. Raises ``Damaged``, ``OSError``."""
     started, committed = newest(checkpoint / "offsets"), newest(checkpoint / "commits")
     if started is None:
         return tuple(Reach(begins=positions) for _number, positions in sorted(_initial(checkpoint).items()))
@@ -57,7 +57,7 @@ class Asked:
 def problems(
     found_reaches: Sequence[Reach], notes: TopicNotes, found: FoundTopics, asked: Asked
 ) -> Iterator[StartProblem]:
-    """Why the next batch of a checkpoint cannot be read, or would read other records."""
+    """The reasons that the next batch of a checkpoint cannot be read, or would read other records."""
     ids = ids_of(found)
     names = {topic for reach in found_reaches for topic in topics_of(reach)}
     for topic in sorted(filter(asked.reads, names)):
@@ -73,7 +73,7 @@ def problems(
 
 
 def deleted_since(offsets: ByPartition, found: FoundTopics) -> StartProblem | None:
-    """Why a query cannot begin where the others of its job have begun."""
+    """The reason that a query cannot begin where the others of its job have begun, None where it can."""
     reach = Reach(
         begins={topic: {int(at): offset for at, offset in each.items()} for topic, each in offsets.items()}
     )
@@ -85,7 +85,7 @@ def deleted_since(offsets: ByPartition, found: FoundTopics) -> StartProblem | No
 
 
 def topics_of(reach: Reach) -> list[str]:
-    """Those that the next batch reads."""
+    """The topics that the next batch reads, sorted."""
     return sorted({*reach.begins, *(reach.ends or {})})
 
 
@@ -112,19 +112,21 @@ def missing_topics(names: Sequence[str], servers: str) -> StartProblem:
 
 
 def noted(found: TopicIds) -> tuple[NotedTopic, ...]:
-    """What is noted of the topics that there are."""
+    """The notes about the topics that exist."""
     return tuple(
         NotedTopic(topic=name, id=found_id, cluster=found.cluster) for name, found_id in found.topics.items()
     )
 
 
 def ids_of(found: FoundTopics) -> TopicIds:
-    """Which topics there are."""
+    """The ids of the topics that exist."""
     return TopicIds(cluster=found.cluster, topics={name: topic.id for name, topic in found.topics.items()})
 
 
 def other_topic(topic: str, notes: TopicNotes, found: TopicIds, servers: str) -> StartProblem | None:
-    """Why what has the name of a topic is not the one that was read."""
+    """The problem of a topic that is gone or is not the one that was read under its name, None where it is
+    that one.
+    """
     known = notes.of(topic)
     clusters = {item.cluster for item in known}
     if known and found.cluster not in clusters and None not in (found.cluster, *clusters):
@@ -203,7 +205,7 @@ def _positions(lines: tuple[str | None, ...]) -> dict[int, Positions]:
 
 
 def _initial(checkpoint: Place) -> dict[int, Positions]:
-    """Where each stream begins, by its number."""
+    """The positions at which each stream begins, by its number."""
     found: dict[int, Positions] = {}
     for log in first_entries(checkpoint):
         text = log.read_bytes().decode(errors="replace")

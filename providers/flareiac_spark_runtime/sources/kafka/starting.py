@@ -1,4 +1,4 @@
-"""Where a first start begins, as it is written in a stream. Pure."""
+"""The beginning of a first start, as it is written in a stream. Pure."""
 
 import datetime as dt
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ EARLIEST: Final = "earliest"
 LATEST: Final = "latest"
 OF_EARLIEST: Final = -2
 OF_LATEST: Final = -1
-"""What Kafka and Spark write for them, in the place of an offset or of a time."""
+"""The numbers that Kafka and Spark write for the two, in the place of an offset or of a time."""
 ByPartition: TypeAlias = Mapping[str, Mapping[str, int]]
 """The next offset by topic and partition, as Spark's options spell them."""
 Starting: TypeAlias = str | ByPartition
@@ -18,11 +18,11 @@ Starting: TypeAlias = str | ByPartition
 
 
 class NotAStart(ValueError):
-    """What is written is no beginning; the message says why, as a sentence."""
+    """The written value is no beginning; the message gives the reason, as a sentence."""
 
 
 def starting_of(written: Any, topics: tuple[str, ...]) -> Starting:
-    """What is written, in one form. ``topics``: those that the stream names. Raises ``NotAStart``."""
+    """The written beginning, in one form. ``topics``: those that the stream names. Raises ``NotAStart``."""
     if isinstance(written, str):
         if written not in (EARLIEST, LATEST) and time_ms(written) is None:
             raise NotAStart(

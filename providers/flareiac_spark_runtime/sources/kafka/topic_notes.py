@@ -1,5 +1,5 @@
-"""Which topics the queries of a checkpoint have read, by the ids that their cluster gave them: noted beside
-the checkpoint before a query starts.
+"""Notes of the topics that the queries of a checkpoint have read, by the ids that their cluster gave them:
+written beside the checkpoint before a query starts.
 
 Neither Spark nor a checkpoint tells a topic from another one that was created later under its name, or one
 cluster from another.
@@ -30,7 +30,7 @@ class TopicNotes:
     topics: tuple[NotedTopic, ...] = ()
 
     def of(self, topic: str) -> tuple[NotedTopic, ...]:
-        """What is noted of a name."""
+        """The notes about a name."""
         return tuple(item for item in self.topics if item.topic == topic)
 
     def joined(self, found: Iterable[NotedTopic]) -> "TopicNotes":
