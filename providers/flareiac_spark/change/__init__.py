@@ -1,1 +1,1 @@
-"""What a changed definition of a job means for its running queries: differences, Spark's rules, blockers."""
+"""The effect of a job's changed definition on its running queries: differences, Spark's rules, blockers."""

@@ -1,4 +1,4 @@
-"""Why a job cannot be applied as written, and the lines to paste for each way out. Pure."""
+"""The reasons that a job cannot be applied as written, and the lines to paste for each way out. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -40,7 +40,8 @@ def of_changes(
     *,
     carries: bool = True,
 ) -> list[Blocker]:
-    """What is refused, each by itself, and what mixes results unless its token is there, together.
+    """A blocker for each refused change, and one for all changes that mix results unless their token is
+    there.
 
     ``carries``: offsets can be taken over.
     """
@@ -58,7 +59,7 @@ def of_changes(
 def is_accepted(
     address: str, mixed: Sequence[ResultsChange], desired: JobDefinition, recorded: JobDefinition
 ) -> bool:
-    """Whether someone gave their word for exactly these changes."""
+    """Returns True if someone gave their word for exactly these changes."""
     return bool(mixed) and desired.accept_result_change == token_of(
         address, mixed, recorded.accept_result_change
     )
@@ -69,8 +70,8 @@ def of_carry_over(
     found: Sequence[JobChange],
     recorded: JobDefinition,
 ) -> list[Blocker]:
-    """Why a raised generation cannot go on where the last one stands: its offsets are not those of what is in
-    the tables.
+    """The reasons that a raised generation cannot go on where the last one stands: its offsets are not those
+    of the rows that the tables hold.
     """
     so_far = replace(case, desired=replace(case.desired, generation=(case.desired.generation or 1) - 1))
     moved = [
@@ -453,7 +454,9 @@ def _query_of(request: PlanRequest, job: JobDefinition) -> str | None:
 
 
 def cut_off(case: JobCase, recorded: JobDefinition) -> list[Blocker]:
-    """What changes in this plan take from under a query that cannot go on without."""
+    """The blockers of changes in this plan that take from a query its source or table, without which it
+    cannot go on.
+    """
     return [
         blocker(
             codes.SOURCE_CHANGE_ENDS_JOB,

@@ -1,4 +1,4 @@
-"""What each changed part of a job does to its queries: compares two definitions in the light of what the
+"""The effect of each changed part of a job on its queries: compares two definitions in the light of what the
 checkpoint holds. Pure.
 """
 
@@ -67,7 +67,7 @@ _RECORD_PARTS: Final[Mapping[tuple[str, ...], str]] = {
     ("headers", "headers_column"): "headers",
     ("format",): "format",
 }
-"""What makes the form of a record, by the attributes that say it."""
+"""The parts of a record's form, by the attributes that define them."""
 SPARK: Final = f"Spark {DEFAULT.spark}"
 
 
@@ -77,7 +77,7 @@ def changes(recorded: JobDefinition, desired: JobDefinition, facts: JobFacts) ->
 
 
 def is_fresh(recorded: JobDefinition, desired: JobDefinition) -> bool:
-    """Whether the same checkpoint goes on in a raised generation: an empty folder, which nothing can
+    """Returns True if the same checkpoint goes on in a raised generation: an empty folder, which nothing can
     contradict.
     """
     before, after = recorded.generation, desired.generation
@@ -163,7 +163,7 @@ class _Comparison:
             yield self._unknown(path, "the engine's packages", before, after, undo)
 
     def _values_under_the_engine(self) -> Iterator[JobChange]:
-        """What a job does not set for itself its engine may."""
+        """The changes of settings that a job leaves to its engine."""
         if not self._stateful:
             return
         confs = [side.application.conf if side.application else {} for side in (self._old, self._new)]
@@ -367,7 +367,7 @@ class _Comparison:
         yield from self._origin(name, old, new)
 
     def _origin(self, name: str, old: Input, new: Input) -> Iterator[JobChange]:
-        """Where the rows of an input come from, and how they are read."""
+        """The changes of an input's source, and of how its rows are read."""
         path = ("inputs", name)
         if self._stateful and _table_of(old) != _table_of(new):
             yield ResultsChange(
@@ -416,7 +416,7 @@ class _Comparison:
             yield MetadataOnly(path=(*path, "stream"), text="another stream block declares the same source")
 
     def _mixes(self, old: Input, new: Input) -> Meaning | None:
-        """What decides which values come out of an input, where it differs and old values are there."""
+        """The meaning of an input's values that differs while old values are there, None for none."""
         for meaning in (_meaning(new), _meaning(old)):
             holds = meaning is not None and (self._stateful if meaning.of_state else self._facts.started)
             if meaning is not None and holds and _values(old, meaning) != _values(new, meaning):
@@ -489,7 +489,7 @@ class _Comparison:
             )
 
     def _reads(self, name: str, column: str, among: Sequence[str]) -> bool:
-        """Whether a step or the watermark may read a column of an input, before or after."""
+        """Returns True if a step or the watermark may read a column of an input, before or after."""
         if self._runs_code():
             return True
         for side in (self._old, self._new):
@@ -500,7 +500,7 @@ class _Comparison:
         return False
 
     def _judged_by(self, name: str, columns: Sequence[str]) -> list[str]:
-        """Those of an input's columns by which its records are judged, though no step reads them."""
+        """The columns of an input by which its records are judged, though no step reads them."""
         item = self._new.inputs[name]
         if not isinstance(item, StreamInput) or not (item.bad_records or item.source.always_judges):
             return []
@@ -668,8 +668,8 @@ class _Comparison:
         return Restart(path=path, text=text, why="it joins the query that feeds all outputs", warning=warning)
 
     def _tombstones(self, name: str, of: str, *, old: str = "", new: str = "") -> JobChange:
-        """Where the deletes of an output are kept, empty for nowhere. They come with each batch, and state
-        has no part in them.
+        """The restart for deletes of an output that are kept in another place, ``new`` instead of ``old``
+        (empty for nowhere). They come with each batch, and state has no part in them.
         """
         said = []
         if old and of in self._new.outputs:
@@ -692,7 +692,9 @@ class _Comparison:
         )
 
     def _kept_deletes(self, name: str, old: TableOutput, new: TableOutput) -> Iterator[JobChange]:
-        """What a table of tombstones shares with the output whose deletes it keeps is said of that one."""
+        """The changes of a table of tombstones in place or columns. A part that it shares with the output
+        whose deletes it keeps is reported of that one.
+        """
         if (old.table, old.branch) != (new.table, new.branch):
             yield self._tombstones(name, new.tombstones_of, old=old.place, new=new.place)
         elif old.columns != new.columns:
@@ -927,7 +929,7 @@ def _shown(sources: Sequence[Source]) -> list[str]:
 
 
 def _written(output: Output) -> tuple[str, str]:
-    """What an output writes, whatever it is called there."""
+    """The kind and the target of an output, whatever it is called in the definition."""
     match output:
         case TableOutput():
             return output.kind, output.table.address
@@ -948,7 +950,7 @@ def _sources(job: JobDefinition) -> list[str]:
 
 
 def _goes_on(old: JobDefinition, new: JobDefinition) -> bool:
-    """Whether each stream of a job goes on in one of another definition, and there is no other."""
+    """Returns True if each stream of a job goes on in one of another definition, and there is no other."""
     before = sorted((item.source for item in old.streams.values()), key=lambda item: item.shown)
     after = sorted((item.source for item in new.streams.values()), key=lambda item: item.shown)
     if len(before) != len(after):
@@ -963,7 +965,7 @@ def _goes_on(old: JobDefinition, new: JobDefinition) -> bool:
 
 
 def _addition(old: Input, new: Input) -> tuple[str, str] | None:
-    """What the source of an input reads more than it did, after the rule that admits it."""
+    """The rule that admits an addition to the source of an input, and the addition itself; None for none."""
     if not isinstance(old, StreamInput) or not isinstance(new, StreamInput):
         return None
     more = new.source.addition(old.source)
@@ -975,7 +977,7 @@ def _listed(sources: list[str]) -> str:
 
 
 def _shifted(before: Sequence[str] | None, after: Sequence[str] | None) -> bool:
-    """Whether a column that was there stands at another place now: one that is added at the end moves
+    """Returns True if a column that was there stands at another place now: one that is added at the end moves
     none.
     """
     return before is not None and after is not None and list(after[: len(before)]) != list(before)
@@ -990,7 +992,7 @@ def _bad_records_of(item: Input) -> str:
 
 
 def quarantined(job: JobDefinition, name: str) -> str:
-    """Where the bad records of an input go, by the name of their output."""
+    """The place that gets the bad records of an input, by the name of their output."""
     output = job.outputs[name]
     return f"bad records of {job.streams[output.source].stream} go to {output.place}"
 
@@ -1009,7 +1011,7 @@ def _table_of(item: Input) -> Reference | None:
 
 
 def _place(item: Input) -> Attributes:
-    """Where the rows of an input are and how they are read, as plain data: of a stream its source, of files
+    """The place of an input's rows and the way they are read, as plain data: of a stream its source, of files
     that are looked up themselves.
     """
     match item:
@@ -1025,7 +1027,7 @@ def _place(item: Input) -> Attributes:
 
 
 def _meaning(item: Input) -> Meaning | None:
-    """What decides which values come out of an input."""
+    """The attributes that decide which values come out of an input, None for a table."""
     match item:
         case StreamInput(source=source):
             return source.meaning
@@ -1043,12 +1045,12 @@ def _values(item: Input, meaning: Meaning) -> list[Data]:
 
 
 def _names(item: Input) -> tuple[str, ...]:
-    """What of an input only says how it is called."""
+    """The attributes of an input that only name it."""
     return item.source.names if isinstance(item, StreamInput) else ()
 
 
 def _first_start_again(item: Input) -> str:
-    """When a change of what only a first start looks at is seen."""
+    """The time at which a change is seen that only a first start looks at."""
     return item.source.first_start_again if isinstance(item, StreamInput) else ""
 
 
@@ -1069,13 +1071,13 @@ def _tells_columns_by_place(item: Input) -> bool:
 
 
 def _running(item: Input) -> tuple[str, Reference | None, Attributes]:
-    """What a query is started with. Where a first start begins is none of it."""
+    """The parts of an input with which a query is started. The beginning of a first start is none of them."""
     place = item.source.running() if isinstance(item, StreamInput) else _place(item)
     return item.kind, _table_of(item), place
 
 
 def _changed(old: Input, new: Input) -> list[str]:
-    """What differs of where the rows of an input are and how they are read."""
+    """The names of the attributes that differ between the two inputs' places and ways of reading."""
     before, after = _place(old), _place(new)
     return [name for name in sorted({*before, *after}) if before.get(name) != after.get(name)]
 

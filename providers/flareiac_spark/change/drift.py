@@ -17,7 +17,7 @@ IDLE_SHUTDOWN: Final = "idle_shutdown"
 
 
 def running(request: PlanRequest, recorded: JobDefinition, facts: JobFacts) -> tuple[str, ...]:
-    """What another start heals."""
+    """The differences from the recorded job that another start heals."""
     identity = recorded_identity(request.recorded)
     if not looked_at(request):
         return ()
@@ -62,7 +62,9 @@ def _failed_run(facts: JobFacts) -> Iterator[str]:
 
 
 def _not_running(job: JobDefinition, facts: JobFacts) -> Iterator[str]:
-    """Why a stream does not run; one that is silent is unwell, and nothing that a start would heal."""
+    """The reasons that a stream does not run; one that is silent is unwell, and nothing that a start would
+    heal.
+    """
     application = f"its Spark application ({job.engine})"
     if facts.held is not None:
         yield facts.held.text
@@ -95,8 +97,8 @@ def _at(ms: int | None) -> str:
 
 
 def at_rest(request: PlanRequest, recorded: JobDefinition, facts: JobFacts) -> bool:
-    """Whether a batch job certainly does not run: nothing can happen to it, and its next run begins with what
-    is there then.
+    """Returns True if a batch job certainly does not run: nothing can happen to it, and its next run begins
+    with what is there then.
     """
     if recorded.mode != "batch" or not looked_at(request):
         return False
@@ -105,7 +107,7 @@ def at_rest(request: PlanRequest, recorded: JobDefinition, facts: JobFacts) -> b
 
 
 def foreign(request: PlanRequest, recorded: JobDefinition) -> tuple[str, ...]:
-    """Who else writes the tables of its outputs."""
+    """The other writers of the tables of its outputs, in words."""
     if not looked_at(request):
         return ()
     tables = [output.table.address for output in recorded.table_outputs.values()]

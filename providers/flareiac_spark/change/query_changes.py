@@ -1,5 +1,5 @@
-"""What changed steps do to the queries that they feed: compares meaning, and judges by what each query's
-checkpoint holds. Pure.
+"""The effect of changed steps on the queries that they feed: compares meaning, and judges by the state that
+each query's checkpoint holds. Pure.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -89,7 +89,7 @@ _KEEPS: Final[Mapping[str, str]] = {
     "leaves out stay",
     "overwrite_partitions": "Partitions that a batch does not touch keep the old meaning",
 }
-"""What stays in the table by each mode of an output."""
+"""The rows that keep the old meaning, by the mode of an output."""
 _CUT_OFF: Final = (
     "Rows that the old limit left out were read and do not come again, and rows beyond a lower limit stay "
     "in the table. Whether the old limit was reached cannot be determined here"
@@ -144,14 +144,14 @@ def query_changes(old: JobDefinition, new: JobDefinition, facts: JobFacts) -> tu
 
 
 def holds_state(job: JobDefinition, on: OutputFacts | None) -> bool:
-    """Whether the checkpoint of a query holds state that a committed batch left: by what is on disk, or else
-    by what is declared.
+    """Returns True if the checkpoint of a query holds state that a committed batch left: by what is on disk,
+    or else by what is declared.
     """
     return on is not None and on.committed is not None and (bool(on.operators) or declares_state(job))
 
 
 def has_shape(job: JobDefinition, on: OutputFacts | None) -> bool:
-    """Whether the first attempt of a batch has pinned the shape of the state, though none may be
+    """Returns True if the first attempt of a batch has pinned the shape of the state, though none may be
     committed.
     """
     return on is not None and (bool(on.operators) or (on.started is not None and declares_state(job)))
@@ -185,7 +185,9 @@ class _Steps:
         return before == after
 
     def _late_rows(self) -> Iterator[JobChange]:
-        """Whether seen keys are kept for ever or up to the watermark: the columns say nothing of it."""
+        """The changes of the time for which a deduplication remembers keys, for ever or up to the watermark:
+        the columns do not show it.
+        """
         marks = [
             [(name, step.dedup.within_watermark) for name, step in side.ordered_steps.items() if step.dedup]
             for side in (self._old, self._new)
@@ -240,8 +242,8 @@ class _Steps:
         )
 
     def _above_state(self, difference: Difference, output: str) -> JobChange | None:
-        """What is made of the state is right from the next batch on; what an output keeps of earlier batches
-        is not.
+        """The change of results above the state, None where there is none: rows made of the state are right
+        from the next batch on, those that an output keeps of earlier batches are not.
         """
         mode, fact = self._new.outputs[output].mode, _ON_STATE.get(difference.part, ("",))[0]
         if fact not in ABOVE_STATE or mode in REPLACES:
@@ -509,7 +511,7 @@ def _over(job: JobDefinition, step: str, inputs: JobDefinition) -> Query:
 
 
 def _python_of(job: JobDefinition, step: Step) -> Attributes:
-    """What a step in Python runs, as plain data."""
+    """The Python that a step runs, as plain data."""
     return {
         "python": step.python,
         "params": step.params,
@@ -538,8 +540,8 @@ def _undo(difference: Difference) -> str:
 
 
 def _side(job: JobDefinition, text: str, part: ChangeKind) -> object:
-    """What a word is given for. Where nothing could be compared, or what is shown leaves something out, it is
-    the whole text.
+    """One side of a change as the token of an acceptance covers it. Where nothing could be compared, or the
+    shown text leaves something out, it is the whole text.
     """
     if part is ChangeKind.UNKNOWN:
         return job.queries

@@ -1,4 +1,4 @@
-"""Why a job restarts, as one clause. Pure."""
+"""The reason that a job restarts, as one clause. Pure."""
 
 from collections.abc import Iterable, Iterator, Sequence
 

@@ -1,5 +1,5 @@
-"""What Spark does when a query with another definition starts on an existing checkpoint: measured rules,
-keyed by Spark version.
+"""The behaviour of Spark when a query with another definition starts on an existing checkpoint: measured
+rules, keyed by Spark version.
 
 Each rule cites the measurement that it rests on (``fact``). The planner never guesses beyond this table: a
 change without a rule is "unknown", and the plan says so.
