@@ -1,1 +1,3 @@
-"""What a job is: its schema, its canonical attributes, its code, the spec that the application runs."""
+"""The definition of a job: its schema, its canonical attributes, its code, the spec that the application
+runs.
+"""

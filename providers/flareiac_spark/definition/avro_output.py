@@ -1,4 +1,4 @@
-"""What a ``kafka`` block of an output says of Avro: the subject of its schema, and the schema where it is
+"""The Avro part of an output's ``kafka`` block: the subject of its schema, and the schema where it is
 declared. Pure.
 """
 
@@ -23,7 +23,7 @@ _OF_VALUES: Final = "-value"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Cluster(Foreign):
-    """What is read of a kafka block, in canonical form."""
+    """The parts of a kafka block that are read, in canonical form."""
 
     schema_registry: RegistryAccess | None = None
 

@@ -104,8 +104,8 @@ def _as_filled(output: Output, job: JobDefinition) -> Output:
 
 
 def query_digest(spec: JobSpec) -> str:
-    """Of what a job computes, and so of what its state means: steps, watermarks, and what each output takes
-    of them. No place, no limit, and no tombstones: they take the rows of their output.
+    """The digest of a job's computation, and so of the meaning of its state: steps, watermarks, and the rows
+    of them that each output takes. No place, no limit, and no tombstones: they take the rows of their output.
     """
     data = job_spec_to_json(spec)
     outputs = [

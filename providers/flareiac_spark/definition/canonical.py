@@ -253,7 +253,7 @@ def _stream_input(
 
 
 def _order(columns: Sequence[Column]) -> tuple[str, ...]:
-    """What files without names, and stars, mind: equal maps say nothing of it."""
+    """The order of columns that files without names, and stars, depend on: equal maps do not show it."""
     return tuple(column.name for column in columns)
 
 

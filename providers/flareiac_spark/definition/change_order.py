@@ -1,4 +1,4 @@
-"""What a job says of the order of changes that it merges. Pure; what is uncertain is a warning."""
+"""The checks of the order of changes that a job merges. Pure; what is uncertain is a warning."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final

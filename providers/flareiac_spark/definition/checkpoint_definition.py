@@ -1,4 +1,4 @@
-"""What a checkpoint block means, as records: the canonical attributes of a checkpoint. Pure."""
+"""The meaning of a checkpoint block, as records: the canonical attributes of a checkpoint. Pure."""
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.lazy_dataclass import dataclass
@@ -10,7 +10,7 @@ from flareiac_spark.start_from import CARRY_OVER
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateStore:
-    """How Spark keeps state; None: as Spark does by itself. ``partitions`` are those of a shuffle."""
+    """The way Spark keeps state; None: Spark's own default. ``partitions`` are those of a shuffle."""
 
     provider: Text | None
     changelog: Flag | None
@@ -38,7 +38,7 @@ class CheckpointDefinition:
 
 
 def start_of(job: JobDefinition, references: References) -> str:
-    """What the next generation starts from: ``carry_over``, ``earliest``, ``oldest_snapshot``, ``latest`` or
+    """The beginning of the next generation: ``carry_over``, ``earliest``, ``oldest_snapshot``, ``latest`` or
     a time.
     """
     checkpoint = references.get(job.checkpoint.address) if job.checkpoint is not None else None

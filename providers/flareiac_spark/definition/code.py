@@ -29,7 +29,7 @@ from flareiac_spark_runtime.storage import Place, replace_whole
 
 MAX_BYTES: Final = 16 * 1024 * 1024
 MAX_ENTRIES: Final = 20_000
-"""Of everything in the folder: a slip like ``code = "/"`` must not read a whole disk."""
+"""The limit on the entries of the whole folder: a slip like ``code = "/"`` must not read a whole disk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ class Code:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PythonCall:
-    """What a step in Python calls: ``module:function``, its parameters, the state that it declares."""
+    """The call of a step in Python: ``module:function``, its parameters, the state that it declares."""
 
     function: str | None = None
     params: Data = None
@@ -95,7 +95,7 @@ def declared_code(
 
 
 def python_call(step: Attributes, at: AttributePath, diagnostics: Diagnostics) -> PythonCall:
-    """What one step as declared calls; nothing where it is in SQL."""
+    """The Python call of one step as declared; empty where the step is in SQL."""
     function = step.get("python")
     params, stateful = step.get("params"), step.get("stateful")
     if function is UNKNOWN:

@@ -1,4 +1,6 @@
-"""Whether the code holds the functions that the steps name. Reads the modules' syntax; runs nothing."""
+"""The check that the code holds the functions that the steps name. Reads the modules' syntax; runs
+nothing.
+"""
 
 import ast
 import sys
@@ -20,8 +22,8 @@ _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Module:
-    """What a module binds at its top level; None: it cannot be determined without running it. ``functions``
-    are the plain ones among it.
+    """The names that a module binds at its top level; None: they cannot be determined without running it.
+    ``functions`` are the plain ones among them.
     """
 
     names: frozenset[str] | None
@@ -169,7 +171,7 @@ def _top(name: str) -> str:
 
 
 def _is_regular(name: str) -> bool:
-    """Whether it makes a top-level module or package: a folder without ``__init__`` hides nothing."""
+    """Returns True if it makes a top-level module or package: a folder without ``__init__`` hides nothing."""
     return "/" not in name or (name.endswith("/__init__.py") and name.count("/") == 1)
 
 

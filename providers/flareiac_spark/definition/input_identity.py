@@ -1,4 +1,5 @@
-"""Which inputs of two definitions are one, and which inputs of one place are read in ways of their own. Pure.
+"""The match of inputs between two definitions, and the inputs of one place that are read in ways of their
+own. Pure.
 
 A place alone does not tell two inputs apart: two streams of one folder or topic may give other values, rows
 or watermarks. Nothing of this is recorded: it follows from both definitions.

@@ -1,4 +1,4 @@
-"""What a job block means, as records: the one place that knows the shape of its canonical attributes.
+"""The meaning of a job block, as records: the one place that knows the shape of its canonical attributes.
 Pure.
 
 Attributes stay what the core compares, records and shows. ``JobDefinition.of`` reads them, ``attributes``
@@ -142,7 +142,7 @@ class TableOutput:
 
     @property
     def place(self) -> str:
-        """What it writes, for people."""
+        """The table that it writes, for people."""
         return f"{self.table}"
 
 
@@ -177,7 +177,7 @@ class KafkaOutput:
 
     @property
     def place(self) -> str:
-        """What it writes, for people."""
+        """The topic that it writes, for people."""
         return f"{self.resource}" if self.resource is not None else f"the topic {self.topic}"
 
 
@@ -288,16 +288,16 @@ class JobDefinition:
 
     @property
     def is_finite(self) -> bool:
-        """Whether the job ends by itself."""
+        """Returns True if the job ends by itself."""
         return self.mode == "batch" or self.trigger.kind in ("once", "available_now")
 
     @property
     def starts_by_itself(self) -> bool:
-        """Whether it is to run, and not only to be declared."""
+        """Returns True if the job is to run, and not only to be declared."""
         return not self.stopped and not (self.is_finite and self.run == "manual")
 
     def moves_to(self, other: "JobDefinition") -> bool:
-        """Whether another application runs that one."""
+        """Returns True if another application runs ``other``."""
         return _location(self) != _location(other)
 
     @property
@@ -307,7 +307,7 @@ class JobDefinition:
         return self.application
 
     def is_in_folders_of(self, other: "JobDefinition") -> bool:
-        """Whether its queries go on in the folders of that one."""
+        """Returns True if its queries go on in the folders of ``other``."""
         places = {(job.checkpoint_location, job.generation) for job in (self, other)}
         return len(places) == 1
 

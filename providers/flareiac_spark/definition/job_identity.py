@@ -24,7 +24,7 @@ class StartedQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult:
-    """What a batch run gave; None where that is not known."""
+    """The result of a batch run; None where a part is not known."""
 
     run_id: str | None = None
     snapshot_id: int | None = None
@@ -101,7 +101,7 @@ class KnownJob:
         return desired.name_of(self.address, self.known_as, self.digest)
 
     def entry_in(self, desired: Desired | None) -> DesiredJob | None:
-        """What should run of it."""
+        """The entry of the job in the desired state, None if there is none."""
         return desired.jobs.get(self.name_in(desired)) if desired is not None else None
 
 

@@ -40,8 +40,9 @@ _NOT_TAKEN: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputSources:
-    """What outputs may write: ``default`` is what they write where they do not say it. ``columns`` are those
-    that each input and step gives, by lower-case name; None where only Spark can tell.
+    """The inputs and steps that outputs may write: ``default`` is the one that they write where they name
+    none. ``columns`` are those that each input and step gives, by lower-case name; None where only Spark can
+    tell.
     """
 
     default: str
@@ -83,7 +84,7 @@ class _WrittenKafka:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Topic(Foreign):
-    """What is read of a topic block, in canonical form."""
+    """The parts of a topic block that are read, in canonical form."""
 
     config: Mapping[str, Text | None] | None
 
@@ -173,7 +174,7 @@ class _Kafka:
         return found
 
     def _check_sizes(self, output: KafkaOutput) -> None:
-        """Where the topic is declared with the size of what it takes at once."""
+        """Reports producer settings that exceed the size that a declared topic takes at once."""
         limit = self._declared_limit()
         if limit is None:
             return
@@ -196,7 +197,7 @@ class _Kafka:
         return int(given) if isinstance(given, str) and given.isdecimal() else None
 
     def _avro(self, connection: Reference | None) -> AvroOutput:
-        """What is written of Avro."""
+        """The Avro that the output writes."""
         return AvroOutput(
             output=self._name,
             format=self._block.format,
@@ -250,7 +251,7 @@ class _Kafka:
         return declared.name if declared is not None else topic.address
 
     def _connection(self) -> Reference | None:
-        """The one that is written or filled in; else that of the topic."""
+        """The connection that is written or filled in; else that of the topic."""
         block = self._block
         if isinstance(block.connection, Reference):
             return block.connection
@@ -303,7 +304,7 @@ def topic_settings(topic: Reference | None, references: References) -> Mapping[s
 
 
 def _refusal(name: str, value: str) -> str | None:
-    """Why a producer does not take a setting."""
+    """The reason that a producer does not take a setting, None if it does."""
     if name.startswith("kafka."):
         return f"write it without kafka.: {name.removeprefix('kafka.')}"
     if name.startswith(_OF_CONNECTION):

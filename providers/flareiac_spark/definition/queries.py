@@ -1,4 +1,4 @@
-"""What the inputs of a job read, whatever they are called, and whether its steps declare state. Pure."""
+"""The things that the inputs of a job read, whatever their names, and the check for declared state. Pure."""
 
 from typing import assert_never
 
@@ -7,7 +7,7 @@ from flareiac_spark.sql.state import stateful_steps
 
 
 def declares_state(job: JobDefinition) -> bool:
-    """Whether some step keeps state."""
+    """Returns True if some step keeps state."""
     own = any(step.dedup or step.stateful for step in job.steps.values())
     return own or bool(stateful_steps(job.queries, [*job.streams, *job.python_steps]))
 
@@ -26,7 +26,7 @@ def folder_of(item: Input) -> str | None:
 
 
 def what_is_read(item: Input) -> str:
-    """What an input reads, whatever it is called."""
+    """The thing that an input reads, whatever its name."""
     match item:
         case StreamInput(source=source):
             return source.shown

@@ -1,4 +1,4 @@
-"""What users may write in a ``job`` block."""
+"""The schema of the ``job`` block."""
 
 from collections.abc import Mapping
 from typing import Final

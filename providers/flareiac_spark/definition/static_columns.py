@@ -1,4 +1,4 @@
-"""What a job says of columns that shows without Spark: names in its SQL and in its attributes that are none,
+"""The faults of a job's columns that show without Spark: names in its SQL and attributes that are no columns,
 and types that no column takes. Pure; what is not certain is left to Spark.
 """
 
@@ -112,13 +112,13 @@ def _check_readable(name: str, job: JobDefinition, diagnostics: Diagnostics) -> 
 
 
 def _has_other_parser(job: JobDefinition) -> bool:
-    """Whether settings may give Spark another grammar."""
+    """Returns True if settings may give Spark another grammar."""
     settings = {**(job.application.conf if job.application is not None else {}), **job.conf}
     return "spark.sql.extensions" in settings
 
 
 def _may_change(item: Input, references: References) -> bool:
-    """Whether it reads a table of this project: what a column that leaves it means for its readers is
+    """Returns True if the input reads a table of this project: the effect of a dropped column on readers is
     reported with the table's change, in the plan.
     """
     table = _table_of(item)

@@ -1,4 +1,4 @@
-"""What the SQL of a streaming job certainly has that Spark does not run as a stream. Pure."""
+"""The parts of a streaming job's SQL that Spark certainly does not run as a stream. Pure."""
 
 from collections.abc import Mapping
 from typing import Final

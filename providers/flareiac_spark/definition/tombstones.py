@@ -18,7 +18,7 @@ from flareiac_spark.definition.outputs import OutputSources
 from flareiac_spark.sql.conditions import reads_from
 
 _NAME: Final = "tombstones."
-"""How the name of the output begins that keeps the deletes of another one. A label has no dot."""
+"""The beginning of the name of the output that keeps the deletes of another one. A label has no dot."""
 
 
 def output_name(output: str) -> str:
@@ -63,7 +63,7 @@ def _named(merge: Data) -> Reference | None:
 
 
 class _Rules:
-    """What one merge and its table of tombstones must have. Columns that are not declared are not judged."""
+    """The rules for one merge and its table of tombstones. Columns that are not declared are not judged."""
 
     def __init__(
         self, name: str, output: TableOutput, merge: Merge, table: Reference, references: References

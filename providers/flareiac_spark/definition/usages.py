@@ -1,4 +1,4 @@
-"""What a job reads, writes and keeps to itself."""
+"""The things that a job reads, writes and keeps to itself."""
 
 from typing import Final, assert_never
 

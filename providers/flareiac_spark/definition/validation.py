@@ -282,8 +282,8 @@ def _one_query_fits_all(job: JobDefinition, diagnostics: Diagnostics) -> None:
 
 
 def _one_query_has_a_common_step(job: JobDefinition, diagnostics: Diagnostics) -> None:
-    """What comes after the step where the outputs part runs on each batch by itself, and may keep nothing
-    from one to the next.
+    """Reports a step after the one where the outputs part that keeps state: it runs on each batch by
+    itself.
     """
     sources = {output.source.lower() for output in job.declared_outputs.values()}
     reads = _reads(job)
@@ -320,7 +320,7 @@ def _one_query_has_a_common_step(job: JobDefinition, diagnostics: Diagnostics) -
 
 
 def _reads(job: JobDefinition) -> dict[str, list[str]] | None:
-    """What each step reads, lower case; None where some step cannot be read here."""
+    """The relations that each step reads, in lower case; None where some step cannot be read here."""
     found: dict[str, list[str]] = {}
     for name, step in job.ordered_steps.items():
         names = relations(step.sql)

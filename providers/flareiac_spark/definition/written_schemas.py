@@ -15,7 +15,7 @@ REGISTER: Final = "register"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisteredNote:
-    """What that stage notes."""
+    """The note that the stage of registration leaves."""
 
     id: int
 
