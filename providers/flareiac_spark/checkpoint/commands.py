@@ -39,7 +39,7 @@ def show(line: CommandLine, address: Address, as_json: Json = False) -> None:
 
 
 def _inputs(project: RecordedProject, job: RecordedResource) -> Iterator[DescribedInput]:
-    """What brokers say of the inputs of a job."""
+    """The inputs of a job with their lag, as the brokers report it."""
     driver = project.driver(job)
     if not isinstance(driver, KnowsReach):
         return

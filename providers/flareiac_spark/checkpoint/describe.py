@@ -30,7 +30,7 @@ _LAST: Final = 5
 
 
 def describe(recorded: Recorded, project: Project) -> DescribedCheckpoint:
-    """What is on disk. Raises ``Damaged``, ``OSError``."""
+    """The description of a checkpoint's folders on disk. Raises ``Damaged``, ``OSError``."""
     checkpoint, layout = CheckpointDefinition.of(recorded.attributes), recorded_layout(recorded.identity)
     location, generation = place_of(checkpoint.location, project), checkpoint.generation
     found = contents(location)

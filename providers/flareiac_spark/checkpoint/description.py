@@ -1,4 +1,4 @@
-"""What ``checkpoint show`` says of a checkpoint, as records; their JSON is a contract. Pure."""
+"""The records that ``checkpoint show`` writes of a checkpoint; their JSON is a contract. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -10,7 +10,7 @@ from flareiac_spark.checkpoint_files.reader import OperatorOnDisk
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Began:
-    """What a generation was prepared with: it goes on after a batch of an earlier query."""
+    """The preparation of a generation: it goes on after a batch of an earlier query."""
 
     start_from: str | None
     query_id: str | None
@@ -51,7 +51,7 @@ class DescribedSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DescribedQuery:
-    """What is in one folder in use. ``pinned``: settings that Spark keeps from the first start."""
+    """The content of one folder in use. ``pinned``: settings that Spark keeps from the first start."""
 
     output: str
     number: int
@@ -68,7 +68,7 @@ class DescribedQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DescribedLag:
-    """How far a partition was read behind its end."""
+    """The number of records by which a partition was read behind its end."""
 
     topic: str
     partition: int

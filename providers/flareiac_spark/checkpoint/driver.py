@@ -249,7 +249,7 @@ class CheckpointDriver:
         return Applied(attributes=request.action.planned, identity=encode(layout.moved(old, new)))
 
     def describe(self, address: str, recorded: Recorded) -> DescribedCheckpoint:
-        """What is inside. Raises ``Failure``."""
+        """The description of the checkpoint's content. Raises ``Failure``."""
         try:
             return describe(recorded, self._project)
         except Damaged as trouble:

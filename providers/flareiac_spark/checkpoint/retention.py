@@ -24,7 +24,7 @@ from flareiac_spark_runtime.control.atomic_files import write_json
 from flareiac_spark_runtime.storage import Place, place_at, remove_tree
 
 HELD_SECONDS: Final = 7 * 24 * 3600
-"""How long the snapshot before a rebuild is held, and with it the generation that it fits."""
+"""The time for which the snapshot before a rebuild is held, and with it the generation that it fits."""
 
 
 def delete_unused_generations(

@@ -1,4 +1,4 @@
-"""What users may write in a ``checkpoint`` block."""
+"""The schema of the ``checkpoint`` block."""
 
 from typing import Final
 

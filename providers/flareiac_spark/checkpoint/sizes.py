@@ -1,4 +1,4 @@
-"""How much Spark keeps in a folder. Touches the disk, by reading only."""
+"""The sizes of the folders of a checkpoint. Touches the disk, by reading only."""
 
 from typing import Final
 

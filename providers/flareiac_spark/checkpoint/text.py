@@ -1,4 +1,4 @@
-"""What a checkpoint holds, for a person and as JSON. Pure; a None is unknown."""
+"""The content of a checkpoint, as text for a person and as JSON. Pure; a None is unknown."""
 
 from collections.abc import Iterator, Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""Whether the folder of a generation is absent, prepared or used. Touches the disk, by reading only."""
+"""The state of a generation's folder: absent, prepared or used. Touches the disk, by reading only."""
 
 from enum import StrEnum
 
@@ -7,7 +7,7 @@ from flareiac_spark_runtime.storage import Place
 
 
 class FolderState(StrEnum):
-    """What the folder of a generation is."""
+    """The state of the folder of a generation."""
 
     ABSENT = "absent"
     PREPARED = "prepared"

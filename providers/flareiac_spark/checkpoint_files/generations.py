@@ -41,13 +41,13 @@ class Contents:
 
     @property
     def used(self) -> bool:
-        """Whether any query has ever run here."""
+        """Returns True if any query has ever run here."""
         return any(item.standing is FolderState.USED for item in self.generations)
 
 
 def contents(location: Place) -> Contents | None:
-    """What a location holds; None if there is no folder. Raises ``Damaged`` if the location itself cannot be
-    read.
+    """The generations at a location; None if there is no folder. Raises ``Damaged`` if the location itself
+    cannot be read.
     """
     try:
         if not location.is_dir():

@@ -1,4 +1,4 @@
-"""Where the folder of one query stands below the location of a checkpoint. Pure."""
+"""The place of a query's folder below the location of a checkpoint. Pure."""
 
 from dataclasses import field, replace
 from typing import Final, Literal
@@ -14,7 +14,7 @@ generation.
 """
 GENERATIONS: Final = "generations"
 _MOMENTARY: Final = frozenset({"used", "observed"})
-"""What release 0.1.0 recorded of a single observation."""
+"""The facts of a single observation that release 0.1.0 recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -85,7 +85,7 @@ def read_checkpoint(folder: Place) -> CheckpointOnDisk | None:
 
 
 def is_begun(folder: Place) -> bool:
-    """Whether a query has ever started in a folder. Raises ``Damaged``."""
+    """Returns True if a query has ever started in a folder. Raises ``Damaged``."""
     try:
         return (folder / "metadata").exists()
     except OSError as trouble:
@@ -140,8 +140,8 @@ def _refuse_half_a_copy(folder: Place) -> None:
 
 
 def preparation_note(folder: Place) -> Mapping[str, Any] | None:
-    """What is noted beside a generation that was prepared and not begun by a query; None where nothing is.
-    Raises ``Damaged``.
+    """The note beside a generation that was prepared and not begun by a query; None without one. Raises
+    ``Damaged``.
     """
     note = note_of(folder)
     if not note.exists():

@@ -1,5 +1,5 @@
-"""How far a query has read each of its sources, as Spark wrote it. Read without a JVM, also of a generation
-that was prepared. Touches the disk, by reading only.
+"""The positions to which a query has read each of its sources, as Spark wrote them. Read without a JVM, also
+of a generation that was prepared. Touches the disk, by reading only.
 """
 
 from collections.abc import Sequence
@@ -27,8 +27,8 @@ class SourcePositions:
 
     @property
     def count(self) -> int:
-        """How many positions there are. A generation that was prepared has logs for more than its query
-        reads, so that they count only until a batch is begun.
+        """The number of positions. A generation that was prepared has logs for more than its query reads, so
+        that they count only until a batch is begun.
         """
         return len(self.reached) or len(self.ahead) or len(self.logs)
 

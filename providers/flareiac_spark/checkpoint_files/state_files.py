@@ -1,5 +1,5 @@
-"""Whether the state of a checkpoint can still be loaded: its files are numbered by version, so that a missing
-or an empty one shows. Reads only.
+"""The check that the state of a checkpoint can still be loaded: its files are numbered by version, so that a
+missing or an empty one shows. Reads only.
 
 A store of version V needs the newest snapshot up to V (none for the empty beginning) and every change file
 after it. A query that has committed batch N goes on from version N + 1 of each store. HDFS-backed stores
@@ -112,7 +112,7 @@ def _unfit_table(folder: Place, listing: str, name: str) -> tuple[Place, str] | 
 
 
 def _suffix_of_changes(sizes: Mapping[str, int]) -> str:
-    """How a change file of this store would be named."""
+    """The suffix that a change file of this store would have."""
     kinds = {match.group(2) for name in sizes if (match := _VERSIONED.fullmatch(name))}
     if ".changelog" in kinds:
         return ".changelog"
