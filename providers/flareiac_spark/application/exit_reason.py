@@ -29,7 +29,7 @@ _CODES = {
     EXIT_NO_DRIVER: "The host or image that runs the driver cannot import it: its Python lacks a module, or "
     "the archive of --py-files did not arrive.",
 }
-"""What the exit code of a driver tells whose output is on another host."""
+"""The reason behind the exit code of a driver whose output is on another host, with the way out."""
 _EXITED = re.compile(r"(?:exit code: |[Uu]ser application exited with (?:status )?|exitCode: )(\d+)")
 _USELESS = ("JAVA_GATEWAY_EXITED", "Java gateway process exited")
 

@@ -29,8 +29,8 @@ a zombie of a command.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """What belongs to this machine and not to what should run. ``jars`` go on the driver's class path in this
-    order.
+    """The settings of a launch that belong to this machine and not to the desired state. ``jars`` go on the
+    driver's class path in this order.
     """
 
     python: str = sys.executable
@@ -68,7 +68,9 @@ def ensure_running(
 
 
 def _awaited_liveness(control: ControlDirectory, status: Status | None, cancel: threading.Event) -> Liveness:
-    """One that has been silent may be about to speak: a clock was set, or a machine woke up."""
+    """The liveness of the application, after a wait for its next heartbeats if it was silent: a clock was
+    set, or a machine woke up.
+    """
     deadline = time.monotonic() + _NEXT_BEATS * control.rhythm.beat
     while (
         (lives := liveness(status)) is Liveness.UNKNOWN
@@ -133,7 +135,7 @@ def dropped_variables() -> tuple[str, ...]:
 
 
 def environment(control: ControlDirectory, launch: Launch) -> dict[str, str]:
-    """What a driver's process is given."""
+    """The environment variables of a driver's process."""
     found = {key: value for key, value in os.environ.items() if key not in dropped_variables()}
     found |= {
         "FLAREIAC_DRIVER_OUTPUT": str(control.driver_output),
@@ -182,7 +184,7 @@ def _why(control: ControlDirectory, status: Status | None, process: ProcessIdent
 
 
 def read_output(control: ControlDirectory, *, here: bool = True) -> str:
-    """What the driver printed on this host or on another one, the end of it if it is long."""
+    """The output that the driver printed on this host or on another one, the end of it if it is long."""
     if not here:
         with suppress(ControlError):
             return control.read_driver_output().decode(errors="replace")

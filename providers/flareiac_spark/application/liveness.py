@@ -1,4 +1,4 @@
-"""Whether an application is alive: by its heartbeat where that is fresh, else by the operating system."""
+"""The liveness of an application: by its heartbeat where that is fresh, else by the operating system."""
 
 from enum import StrEnum
 
@@ -21,7 +21,7 @@ class Liveness(StrEnum):
 
 
 def liveness(status: Status | None, *, now: Moment | None = None) -> Liveness:
-    """What the last status and this host's processes tell together."""
+    """The liveness that follows from the last status and from this host's processes."""
     if status is None or status.application.phase == "ended":
         return Liveness.GONE
     seen = sight_of(status)
@@ -38,13 +38,13 @@ def was_stopped(status: Status | None) -> bool:
 
 
 def is_alive(status: Status | None, *, now: Moment | None = None) -> bool:
-    """Whether the application certainly runs; ``liveness`` tells "gone" from "unknown"."""
+    """Returns True if the application certainly runs; ``liveness`` tells "gone" from "unknown"."""
     return liveness(status, now=now) is Liveness.ALIVE
 
 
 def silent_seconds(status: Status, now: Moment) -> float:
-    """How long ago its heartbeat was; negative if it lies in the future, as it does when clocks differ or one
-    was set back.
+    """The seconds since its last heartbeat; negative if it lies in the future, as it does when clocks differ
+    or one was set back.
 
     On the application's own host no clock that can be set is asked.
     """
@@ -54,7 +54,7 @@ def silent_seconds(status: Status, now: Moment) -> float:
 
 
 def why_unknown(status: Status, *, now: Moment | None = None) -> str:
-    """Why it is neither called alive nor gone, in words."""
+    """The reason that it is neither called alive nor gone, in words."""
     about, silent = status.application, silent_seconds(status, now or moment())
     if silent < 0:
         when = f"its heartbeat lies {-silent:.0f} s in the future, so that clocks differ or one was set back"
@@ -69,13 +69,13 @@ def why_unknown(status: Status, *, now: Moment | None = None) -> str:
 
 
 def silence(status: Status | None) -> str:
-    """Why an application is neither called alive nor gone; empty where it is one of them."""
+    """The reason that an application is neither called alive nor gone; empty where it is one of them."""
     return why_unknown(status) if status is not None and liveness(status) is Liveness.UNKNOWN else ""
 
 
 def other_release(status: Status | None) -> str:
-    """Which driver runs and is not of this release, in words; empty where none does. An application of a
-    release that does not say it is of 0.1.0.
+    """The driver that runs and is not of this release, in words; empty where none does. An application that
+    does not name its release is of 0.1.0.
     """
     about = status.application if status is not None else None
     if about is None or about.phase == "ended" or (about.release or _FIRST) == __version__:
@@ -84,7 +84,7 @@ def other_release(status: Status | None) -> str:
 
 
 def is_here(status: Status) -> bool:
-    """Whether its processes can be looked for from here."""
+    """Returns True if its processes can be looked for from here."""
     return sight_of(status) is Sight.HERE
 
 

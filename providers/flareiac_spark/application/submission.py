@@ -1,4 +1,4 @@
-"""How ``spark-submit`` is asked to run a driver on a host of the cluster: words and settings. Pure."""
+"""The words and settings with which ``spark-submit`` runs a driver on a host of the cluster. Pure."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,7 +20,7 @@ _OURS: Final = (PACKAGES, PROXY_USER)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubmittedFiles:
-    """What the driver is started with, as paths of this host or URIs that the cluster reaches."""
+    """The files with which the driver is started, as paths of this host or URIs that the cluster reaches."""
 
     entry: str
     archive: str

@@ -1,5 +1,5 @@
-"""Whether an application on another host is gone for good: its lease is watched, unchanged, for its whole
-term.
+"""The watch that decides if an application on another host is gone for good: its lease must stay unchanged
+for its whole term.
 
 The same protocol as a second driver's: only who holds the lease may write that an application ended, and a
 driver that comes back finds its lease lost and stops its queries. So there are never two drivers, whatever
@@ -24,8 +24,8 @@ def end_if_gone(
     cancel: threading.Event,
     progress: Callable[[str], None],
 ) -> bool:
-    """Whether the application was silent for the whole term of its lease and is noted as ended now. Raises
-    ``ControlError``.
+    """Returns True if the application was silent for the whole term of its lease and is noted as ended now.
+    Raises ``ControlError``.
 
     False while it may live: it spoke, its lease moved, or the watch was cancelled.
     """
@@ -46,7 +46,7 @@ def end_if_gone(
 
 
 def is_elsewhere_and_silent(status: Status | None) -> bool:
-    """Whether only a watch of its lease can tell if an application lives."""
+    """Returns True if only a watch of its lease can tell if an application lives."""
     return status is not None and liveness(status) is Liveness.UNKNOWN and not is_here(status)
 
 

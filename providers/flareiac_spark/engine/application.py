@@ -49,12 +49,12 @@ _CATALOG = "spark.sql.catalog."
 _MARGIN_SECONDS: Final = 60.0
 """Beyond ``graceful_stop``, for Spark's own end."""
 _LOCATION: Final = "location"
-"""Where a checkpoint is."""
+"""The attribute with the location of a checkpoint."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Needs:
-    """What the jobs of one engine need of its application together."""
+    """The needs of one engine's jobs on its application, joined."""
 
     conf: Mapping[str, str] = field(default_factory=dict)
     packages: frozenset[str] = frozenset()
@@ -74,8 +74,8 @@ class Needs:
 
 
 def needs_of(references: References) -> Needs:
-    """What the connections among these references say that they need, and checkpoints in object storage. An
-    engine says it of itself.
+    """The needs that the connections among these references declare, and those of checkpoints in object
+    storage. An engine declares its own.
     """
     found = Needs()
     for item in references.values():
@@ -90,8 +90,8 @@ def needs_of(references: References) -> Needs:
 
 
 def object_storage_needs() -> Needs:
-    """What keeping something in object storage needs: the jars. How it is reached, the driver's own
-    environment says (``storage.hadoop_settings``).
+    """The jars that keeping something in object storage needs. The driver's own environment says how it is
+    reached (``storage.hadoop_settings``).
     """
     return Needs(packages=frozenset(HADOOP_S3))
 
@@ -107,8 +107,8 @@ def _catalog_in(key: str) -> str:
 
 
 def settings(project: Project, engine: EngineDefinition, needs: Needs) -> ApplicationSettings:
-    """What the application is started with. ``digest`` covers what only a new JVM can take; catalogs a
-    session takes.
+    """The settings with which the application is started. ``digest`` covers those that only a new JVM can
+    take; catalogs a session takes.
     """
     packages = sorted(needs.packages | own_packages(engine))
     conf = {**engine.conf, PACKAGES: ",".join(packages)}
@@ -164,7 +164,7 @@ def settings_beside(
 
 
 def _locked(project: Project, packages: Sequence[str]) -> dict[str, str]:
-    """What the lock file says of these packages. A driver that misses one says so."""
+    """The checksums of these packages in the lock file. A driver that misses one says so."""
     locked = {str(coordinate): sha256 for coordinate, sha256 in (read_lock(project.root) or {}).items()}
     return {package: locked[package] for package in packages if package in locked}
 
@@ -184,8 +184,8 @@ def needs_in(running: ApplicationSettings) -> Needs:
 
 
 def lacking(running: ApplicationSettings, references: References) -> tuple[str, ...]:
-    """What a job with these references needs and only a new JVM takes: packages as coordinates, extensions by
-    their class.
+    """The needs of a job with these references that only a new JVM takes and the running one lacks: packages
+    as coordinates, extensions by their class.
     """
     needed, has = needs_of(references), needs_in(running)
     return (*sorted(needed.packages - has.packages), *sorted(needed.extensions - has.extensions))
@@ -340,7 +340,7 @@ def packages_of(engines: Iterable[EngineDefinition], references: References) -> 
 
 
 def read_status(control: ControlDirectory) -> Status | None:
-    """What the application said last. Raises ``Failure``."""
+    """The status that the application wrote last, None without one. Raises ``Failure``."""
     found: Status | None = _read(control, "status.json", control.read_status)
     return found
 
@@ -363,7 +363,7 @@ def complaints_beside(status: Status, job: str) -> tuple[str, ...]:
 
 
 def read_desired(control: ControlDirectory) -> Desired | None:
-    """What should run. Raises ``Failure``."""
+    """The desired state of the application, None without one. Raises ``Failure``."""
     found: Desired | None = _read(control, "desired.json", control.read_desired)
     return found
 

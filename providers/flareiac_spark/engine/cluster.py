@@ -1,5 +1,5 @@
-"""What an engine block says about a cluster: who runs the driver, the master, executors, options of
-spark-submit. Pure.
+"""The cluster of an engine block: the runner of the driver, the master, executors, options of spark-submit.
+Pure.
 """
 
 import difflib
@@ -27,7 +27,7 @@ _OPTIONS: Final = "submit_options"
 
 
 def type_of(wanted: Data, diagnostics: Diagnostics) -> str:
-    """Who runs the driver; an unsupported type is reported."""
+    """The type of the engine, which decides who runs the driver; an unsupported type is reported."""
     if wanted in (None, LOCAL):
         return LOCAL
     if wanted in (SPARK_SUBMIT, EXTERNAL):

@@ -1,4 +1,4 @@
-"""Whether the application of an engine runs. Reads only."""
+"""The check that the application of an engine runs. Reads only."""
 
 from flareiac import __version__
 from flareiac.kernel.diagnostics import Failure

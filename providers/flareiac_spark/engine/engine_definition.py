@@ -1,4 +1,6 @@
-"""What an engine block means, as a record: the canonical attributes of an engine and nothing else. Pure."""
+"""The meaning of an engine block, as a record: the canonical attributes of an engine and nothing else.
+Pure.
+"""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -67,8 +69,8 @@ class EngineDefinition:
 
 
 def control_place(engine: EngineDefinition, project: Project) -> str:
-    """Where the application of an engine and the command line meet: an absolute path, or the URI of a
-    place in object storage.
+    """The place where the application of an engine and the command line meet: an absolute path, or the URI of
+    a place in object storage.
     """
     location = engine.runtime_location
     return location if is_object_uri(location) else str(absolute_place(location, project))

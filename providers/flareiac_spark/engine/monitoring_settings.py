@@ -1,4 +1,4 @@
-"""Where the driver of an engine can be probed, as users may write it. Pure."""
+"""The address and the file by which the driver of an engine can be probed, as users may write them. Pure."""
 
 from pathlib import PurePosixPath
 
@@ -17,7 +17,9 @@ def is_listen_address(value: Data) -> str | None:
 
 
 def is_absolute_path(value: Data) -> str | None:
-    """Of a file. The driver may run on another host, in another folder."""
+    """Returns the complaint about a path that is not the absolute path of a file, None for one that is. The
+    driver may run on another host, in another folder.
+    """
     if isinstance(value, str) and value.startswith("/") and PurePosixPath(value).name not in ("", ".."):
         return None
     return f'{value!r} is not an absolute path of a file. Write one as "/run/flareiac/alive".'

@@ -1,5 +1,5 @@
-"""What else stops where an application has to be started again: all jobs of an engine run in one. Touches
-control directories, by reading only.
+"""The other jobs that stop where an application has to be started again: all jobs of an engine run in one.
+Touches control directories, by reading only.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from flareiac_spark.engine.engine_definition import EXTERNAL, EngineDefinition
 from flareiac_spark_runtime.control import Desired
 
 _NAMED: Final = 5
-"""How many of several jobs are named."""
+"""The number of jobs that a text names, of several."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class RestartedJobs:
     jobs: tuple[str, ...]
 
     def warning(self, address: str, engine: str, way_out: str) -> Diagnostic:
-        """What an apply does to them because of the resource ``address``."""
+        """The warning of what an apply does to the jobs because of the resource ``address``."""
         more = f" and {len(self.jobs) - _NAMED} more" if len(self.jobs) > _NAMED else ""
         if self.lacks:
             why = f"was started without {', '.join(self.lacks)}, and only a new JVM takes them"
@@ -50,8 +50,8 @@ def restarted_jobs(
     references: References,
     own: Callable[[Desired], str | None] = lambda _desired: None,
 ) -> RestartedJobs | None:
-    """Those that restart so that something with these references runs on an engine. ``own``: the name there
-    of a job that is no other one. Raises ``Failure``.
+    """The jobs that restart so that something with these references runs on an engine. ``own``: the name
+    there of a job that is not another one. Raises ``Failure``.
     """
     control = applications.control(engine)
     desired, status = read_desired(control), read_status(control)

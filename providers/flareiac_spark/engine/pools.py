@@ -1,4 +1,4 @@
-"""What an engine block says about scheduler pools. Pure.
+"""The scheduler pools of an engine block. Pure.
 
 A pool is the one way to give a job priority: Spark shares the cores of an application between pools by their
 weights, and knows no other order between jobs.

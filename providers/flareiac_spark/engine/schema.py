@@ -1,4 +1,4 @@
-"""What users may write in an ``engine`` block."""
+"""The schema of the ``engine`` block."""
 
 from typing import Final
 

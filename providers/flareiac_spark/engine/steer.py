@@ -23,7 +23,7 @@ def steer_engine(
     cancel: threading.Event,
     progress: Callable[[str], None],
 ) -> Sequence[str]:
-    """What came of it, in lines. Raises ``Failure``."""
+    """The result of the command, in lines. Raises ``Failure``."""
     definition, texts = EngineDefinition.of(engine.attributes), list[str]()
     if definition.type == EXTERNAL and verb is not RunCommand.START:
         raise Failure(_of_others(engine.address))

@@ -54,7 +54,7 @@ INSTEAD: Final[Mapping[str, str]] = {
     "supervise": "Spark restarts no driver in Python; the next apply does, or a service unit",
     "verbose": "flareiac logs shows what the driver says",
 }
-"""What to do instead of each option that cannot be set here."""
+"""The advice for each option that cannot be set here."""
 
 
 def settings_in(options: Mapping[str, str]) -> dict[str, str]:
