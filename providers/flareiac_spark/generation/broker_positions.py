@@ -1,5 +1,5 @@
-"""Whether a job's inputs can still read what their start needs, where brokers hold the records. Pure: the
-facts carry what the brokers answered.
+"""The check that a job's inputs can still read what their start needs, where brokers hold the records. Pure:
+the facts carry what the brokers answered.
 """
 
 from collections.abc import Iterator, Mapping
@@ -56,7 +56,9 @@ _NOT_ASKED: Final = InputReach(findings=(Unknown(why="the brokers were not asked
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissedRecords:
-    """What an input never reads when it reads a topic from its beginning. ``deleted`` None: not known."""
+    """The records that an input never reads when it reads a topic from its beginning. ``deleted`` None: not
+    known.
+    """
 
     input: str
     topic: str
@@ -76,7 +78,7 @@ def held_inputs(job: JobDefinition) -> list[str]:
 
 
 def missed(job: JobDefinition, facts: JobFacts) -> list[MissedRecords]:
-    """What a start from the beginning would not read; nothing where every record is left."""
+    """The records that a start from the beginning would not read; empty where every record is left."""
     found = []
     for name in held_inputs(job):
         topics = _topics(facts, name)
@@ -94,14 +96,16 @@ def missed(job: JobDefinition, facts: JobFacts) -> list[MissedRecords]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replaced:
-    """What was read and is nowhere any more: ``text`` says why, as the part of a sentence."""
+    """Records that were read and are nowhere any more: ``text`` gives the reason, as the part of a
+    sentence.
+    """
 
     text: str
 
 
 def replaced(job: JobDefinition, facts: JobFacts) -> list[Replaced]:
-    """What a start from the beginning does not read again, because what was read is another thing now, or
-    gone.
+    """The records that a start from the beginning does not read again, because their source is another one
+    now, or gone.
     """
     found = []
     for name, reach in _reaches(job, facts):
@@ -119,14 +123,16 @@ def replaced(job: JobDefinition, facts: JobFacts) -> list[Replaced]:
 
 
 def of_start(case: JobCase) -> list[Blocker]:
-    """Why queries cannot go on on the checkpoint as it is."""
+    """The reasons that queries cannot go on on the checkpoint as it is."""
     if case.desired.mode == "batch" or not case.desired.starts_by_itself:
         return []
     return _blockers(case, case.desired.query_names)
 
 
 def of_generation(case: JobCase, start: str) -> list[Blocker]:
-    """Why a new generation cannot begin as ``start`` says: what it takes over must still be readable."""
+    """The reasons that a new generation cannot begin as ``start`` says: the offsets that it takes over must
+    still be readable.
+    """
     if start != CARRY_OVER or case.desired.mode == "batch":
         return []
     before = JobDefinition.of(case.request.recorded.attributes) if case.request.recorded else case.desired
@@ -149,7 +155,7 @@ def _blockers(case: JobCase, queries: list[str]) -> list[Blocker]:
 
 
 def _has_begun(request: PlanRequest, facts: JobFacts) -> bool:
-    """Whether there are offsets that may be lost, or that may be: a first start has none."""
+    """Returns True if there are offsets that may be lost, or that may exist: a first start has none."""
     return request.recorded is not None or bool(facts.checkpoints) or bool(facts.stands)
 
 
@@ -225,7 +231,9 @@ def _not_known(request: PlanRequest, name: str, found: Unknown) -> Blocker:
 
 
 def emptying(desired: JobDefinition, facts: JobFacts, output: str) -> Blocker | None:
-    """Why a table cannot be emptied for a rebuild: what is in it cannot be read again."""
+    """The reason that a table cannot be emptied for a rebuild: its rows cannot be read again. None where they
+    can.
+    """
     found: list[Replaced | MissedRecords] = [
         *replaced(desired, facts),
         *missed(desired, facts),
@@ -245,13 +253,15 @@ def emptying(desired: JobDefinition, facts: JobFacts, output: str) -> Blocker | 
 
 
 def not_again(case: JobCase) -> list[Replaced]:
-    """What was read before and cannot be read again, because of what is there or of what this plan does."""
+    """The records that were read before and cannot be read again, because of the state of their source or of
+    a change in this plan.
+    """
     cut = [item.reason for item in case.request.disturbances if item.reaction is Reaction.CAN_NOT]
     return [*replaced(case.desired, case.facts), *(Replaced(text=text) for text in dict.fromkeys(cut))]
 
 
 def warnings(case: JobCase) -> Iterator[Diagnostic]:
-    """What a plan says of inputs that it does not block."""
+    """The warnings of a plan about inputs that it does not block."""
     for name, finding in _findings(case.desired, case.facts):
         match finding:
             case Unknown():
@@ -285,7 +295,7 @@ def warnings(case: JobCase) -> Iterator[Diagnostic]:
 
 
 def lost_warnings(case: JobCase) -> Iterator[Diagnostic]:
-    """What ends a query that runs, and that the plan leaves alone."""
+    """The warnings of lost records that end a query which runs, and which the plan leaves alone."""
     for name, finding in _findings(case.desired, case.facts):
         if isinstance(finding, Lost) and not (isinstance(finding, TopicGone) and not finding.read):
             yield warning(
@@ -297,7 +307,7 @@ def lost_warnings(case: JobCase) -> Iterator[Diagnostic]:
 
 
 def unknown(desired: JobDefinition, facts: JobFacts) -> tuple[str, ...]:
-    """What is not known of a job, in words."""
+    """The unknown facts about the inputs of a job, in words."""
     return tuple(
         f"input {name}: {complaint(item)}"
         for name, item in _findings(desired, facts)
@@ -306,7 +316,9 @@ def unknown(desired: JobDefinition, facts: JobFacts) -> tuple[str, ...]:
 
 
 def start_notes(desired: JobDefinition, facts: JobFacts) -> list[str]:
-    """How far behind a query starts that ran before, and what is new for it."""
+    """The lag with which a query starts that ran before, and the partitions and topics that are new for
+    it.
+    """
     found: list[str] = []
     for name, reach in _reaches(desired, facts):
         if (lag := reach.lag) is not None and lag.total:
@@ -316,7 +328,9 @@ def start_notes(desired: JobDefinition, facts: JobFacts) -> list[str]:
 
 
 def left_text(desired: JobDefinition, facts: JobFacts) -> str:
-    """How much was not read yet, as the part of a sentence; empty where that is not known."""
+    """The number of records that were not read yet, as the part of a sentence; empty where that is not
+    known.
+    """
     return ", ".join(
         f"{lag_text(reach.lag.total)} of input {name}"
         for name, reach in _reaches(desired, facts)
@@ -368,7 +382,7 @@ def _findings(desired: JobDefinition, facts: JobFacts) -> Iterator[tuple[str, Fi
 
 
 def _topics(facts: JobFacts, name: str) -> Mapping[str, TopicExtent] | None:
-    """What the topics of an input hold; None where that is not known."""
+    """The extents of the topics of an input; None where they are not known."""
     reach = by_input(facts.reach).get(name)
     return reach.topics if reach is not None else None
 

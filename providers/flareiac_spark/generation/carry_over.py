@@ -1,5 +1,5 @@
-"""Whether and how a new generation can continue where the old one ended. Pure: two queries and what the old
-checkpoint holds.
+"""The decision if and how a new generation can continue where the old one ended. Pure: two queries and what
+the old checkpoint holds.
 
 A table's position is a snapshot, which any query can begin at. A folder's position is the list of the files
 read, which only makes sense together with the old offsets and commits; those a query with state cannot take,
@@ -27,7 +27,7 @@ class Stream:
 
     @property
     def offsets(self) -> Offsets:
-        """What it leaves in a checkpoint."""
+        """The offsets that it leaves in a checkpoint."""
         return offsets_of(self.kind)
 
 
@@ -69,7 +69,7 @@ class Copied:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """Why it cannot go on."""
+    """The reason that a new generation cannot go on where the old one ended."""
 
     why: str
 
@@ -78,8 +78,8 @@ Decision: TypeAlias = Positions | Copied | Refusal
 
 
 def decide(old: Query, new: Query, on_disk: Sequence[str]) -> Decision:
-    """How the offsets of ``on_disk`` (kinds of sources by position; none: no batch was begun) reach the new
-    query.
+    """The way in which the offsets of ``on_disk`` (kinds of sources by position; none: no batch was begun)
+    reach the new query, or the reason that they cannot.
     """
     if new.streams is None:
         return Refusal(why="the new query reads several streams, and its SQL does not tell in which order")

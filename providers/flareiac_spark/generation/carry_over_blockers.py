@@ -1,4 +1,6 @@
-"""Why a query cannot begin a raised generation where ``start_from`` says, and the lines to paste. Pure."""
+"""The reasons that a query cannot begin a raised generation where ``start_from`` says, and the lines to
+paste. Pure.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -17,7 +19,7 @@ from flareiac_spark_runtime.control import ALL
 
 
 def blockers(case: JobCase, start: str, again: str) -> Iterator[Blocker]:
-    """Why queries of this job cannot begin a raised generation with ``start_from = start``.
+    """The reasons that queries of this job cannot begin a raised generation with ``start_from = start``.
 
     ``again``: how all that is left can be read.
     """

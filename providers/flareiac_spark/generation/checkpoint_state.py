@@ -1,4 +1,4 @@
-"""What is on disk for the queries of a job that begins a generation, read once. Touches the disk and the
+"""The checkpoint on disk of each query of a job that begins a generation, read once. Touches the disk and the
 control directory, by reading only.
 """
 
@@ -26,7 +26,9 @@ from flareiac_spark_runtime.storage import Place, place_at
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastQuery:
-    """What a query goes on after: its folder, and what it left there (None: no query has begun)."""
+    """The query that another one goes on after: its folder, and its checkpoint there (None: no query has
+    begun).
+    """
 
     folder: Place
     found: CheckpointOnDisk | None
@@ -70,7 +72,9 @@ def read_state(switch: GenerationSwitch, applications: Applications) -> Checkpoi
 
 
 def emptied_for(spec: JobSpec) -> dict[str, EmptiedTable]:
-    """What was emptied for the generation of a definition, by output; it is noted beside the folders."""
+    """The tables that were emptied for the generation of a definition, by output; they are noted beside the
+    folders.
+    """
     found: dict[str, EmptiedTable] = {}
     for folder, _outputs in folders(spec).values():
         found |= _emptied_in(folder)

@@ -1,5 +1,5 @@
-"""How each query of a job begins a generation, or why it cannot. Pure: what is declared, and what was read of
-the checkpoint.
+"""The way in which each query of a job begins a generation, or the reason that it cannot. Pure: decides by
+the declared job and by what was read of the checkpoint.
 """
 
 from collections.abc import Iterator
@@ -26,9 +26,9 @@ from flareiac_spark_runtime.storage import Place
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Beginning:
-    """How one query begins. ``carried``: what it takes over of the one before; None where it begins at
-    ``start_from``. ``settles``: the batch of the old definition that is in flight, and must be in all of its
-    outputs or in none. ``empties``: the tables that are emptied for it.
+    """The beginning of one query. ``carried``: the positions or logs that it takes over of the one before;
+    None where it begins at ``start_from``. ``settles``: the batch of the old definition that is in flight,
+    and must be in all of its outputs or in none. ``empties``: the tables that are emptied for it.
     """
 
     query: QueryState
@@ -46,7 +46,7 @@ class Decision:
 
 
 def decide(switch: GenerationSwitch, state: CheckpointState) -> Decision:
-    """What begins how. Nothing begins where the generation is in use."""
+    """Decides the beginning of each query. Nothing begins where the generation is in use."""
     if state.in_use:
         mixed = state.keeps_state and switch.old is not None and _meaning(switch.old) != _meaning(switch.new)
         return Decision(beginnings=(), refusals=(_other_state(switch),) if mixed else ())
@@ -132,7 +132,7 @@ def _other_state(switch: GenerationSwitch) -> Diagnostic:
 
 
 def refused(address: str, found: Blocker) -> Diagnostic:
-    """What a plan would have blocked."""
+    """The error for a start that a plan would have blocked."""
     ways = "".join(f"\n- {way}" for way in found.ways_out)
     return found.as_error(f"{found.why} Nothing was stopped or changed.{ways}", address=address)
 

@@ -1,4 +1,4 @@
-"""What a job noted of tables before it emptied them for a new generation, as it is recorded. Pure."""
+"""The notes of a job on tables before it emptied them for a new generation, as they are recorded. Pure."""
 
 from flareiac.kernel.data import Attributes
 from flareiac.sdk.lakehouse import EarlierState

@@ -1,5 +1,6 @@
-"""What a new generation of a job's checkpoint begins with, and what becomes of what the old one left.
-Pure."""
+"""The beginning of a new generation of a job's checkpoint, and the fate of the rows and folders that the old
+one left. Pure.
+"""
 
 from collections.abc import Iterator, Sequence
 from typing import Final, assert_never
@@ -36,18 +37,20 @@ _OPERATORS: Final = {
 
 
 def reads_again(start: str) -> bool:
-    """Whether a generation reads what an earlier one has read."""
+    """Returns True if a generation reads what an earlier one has read."""
     return start not in (CARRY_OVER, LATEST)
 
 
 def is_emptied(output: TableOutput, start_from: str) -> bool:
-    """Whether the rows that an output has written are taken out before a generation starts from there."""
+    """Returns True if the rows that an output has written are taken out before a generation starts from
+    there.
+    """
     return reads_again(start_from) and output.mode not in _REWRITES and output.rebuild == "truncate"
 
 
 def begins(recorded: JobDefinition | None, planned: JobDefinition) -> bool:
-    """Whether a definition takes a job to another generation of its checkpoint, or makes it in one that is
-    not the first.
+    """Returns True if a definition takes a job to another generation of its checkpoint, or makes it in one
+    that is not the first.
     """
     if planned.generation is None:
         return False
@@ -56,8 +59,8 @@ def begins(recorded: JobDefinition | None, planned: JobDefinition) -> bool:
 
 
 def has_begun(planned: JobDefinition, facts: JobFacts) -> bool:
-    """Whether an apply that failed has begun the generation already: tables are emptied and folders are
-    prepared once.
+    """Returns True if an apply that failed has begun the generation already: tables are emptied and folders
+    are prepared once.
     """
     return planned.generation is not None and planned.generation == facts.given_generation
 
@@ -70,7 +73,9 @@ def on_same_checkpoint(recorded: JobDefinition | None, planned: JobDefinition) -
 
 
 def carries_over(job: JobDefinition, recorded: JobDefinition | None = None) -> bool:
-    """Whether offsets can be taken over: positions always, the log of one source where no state is kept."""
+    """Returns True if offsets can be taken over: positions always, the log of one source where no state is
+    kept.
+    """
     rules = [item.source.offsets.carry_over for item in job.streams.values()]
     stateless = not declares_state(job) and (recorded is None or not declares_state(recorded))
     if rules == [CarryOver.LOG]:
@@ -86,8 +91,8 @@ def _reads(job: JobDefinition) -> dict[str, list[str] | None]:
 
 
 def start_again(case: JobCase) -> tuple[str, bool, str]:
-    """How a new generation can read all that is left: ``start_from``, whether outputs can be emptied without
-    losing rows, in words.
+    """The way in which a new generation reads all that is left: ``start_from``, True if outputs can be
+    emptied without losing rows, the way in words.
     """
     start, emptied, words = readable.start_again(case.desired, case.request.references)
     held = [*broker_positions.not_again(case), *broker_positions.missed(case.desired, case.facts)]
@@ -156,7 +161,7 @@ def _is_first(case: JobCase) -> bool:
 
 
 def blockers(case: JobCase) -> list[Blocker]:
-    """Why a table cannot be emptied for a rebuild."""
+    """The reasons that tables cannot be emptied for a rebuild."""
     if has_begun(case.desired, case.facts):
         return []
     start = start_of(case.desired, case.request.references)
@@ -374,8 +379,8 @@ def _foreign(
 
 
 def foreign_writers(table: str, usages: Sequence[Usage], request: PlanRequest) -> list[str]:
-    """Who else wrote a table since it was recorded, in words; no one where another job is declared to write
-    it.
+    """The other writers of a table since it was recorded, in words; empty where another job is declared to
+    write it.
     """
     if any(usage.relation is Relation.WRITES and usage.subject == table for usage in usages):
         return []

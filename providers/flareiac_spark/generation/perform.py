@@ -61,8 +61,8 @@ _WORDS: Final = {
 
 
 def finish(switch: GenerationSwitch, beginnings: Iterable[Beginning], client: OperationClient) -> Data:
-    """Where each query ended, by its name, for ``ended``. A batch that only some outputs have is finished by
-    the definition that began it. Raises ``Failure``.
+    """The batch at which each query ended, by the query's name, for ``ended``. A batch that only some outputs
+    have is finished by the definition that began it. Raises ``Failure``.
     """
     return {
         item.query.name: last.batch
@@ -74,7 +74,7 @@ def finish(switch: GenerationSwitch, beginnings: Iterable[Beginning], client: Op
 def ended(
     switch: GenerationSwitch, beginnings: Iterable[Beginning], note: Data, client: OperationClient
 ) -> dict[str, LastBatch | None]:
-    """Where each query ended: as ``finish`` noted it, else as the marks in the tables tell. Raises
+    """The last batch of each query: as ``finish`` noted it, else by the marks in the tables. Raises
     ``Failure``.
     """
     if isinstance(note, Mapping):
@@ -181,12 +181,12 @@ def _note(switch: GenerationSwitch, query: QueryState, emptied: Mapping[str, Emp
 
 
 def _of_query(query: QueryState, emptied: Mapping[str, EmptiedTable]) -> dict[str, Attributes]:
-    """What was emptied for the outputs of a query, as it is noted."""
+    """The emptied tables of the outputs of a query, as they are noted."""
     return {output.name: encode(emptied[output.name]) for output in query.outputs if output.name in emptied}
 
 
 def emptied_text(item: EmptiedTable) -> str:
-    """What was emptied, with the command that undoes it."""
+    """The table that was emptied, with the command that undoes it."""
     where = item.table + (f" (branch {item.branch})" if item.branch else "")
     if item.snapshot_id is None:
         return f"{where} was empty already"

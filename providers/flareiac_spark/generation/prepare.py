@@ -24,8 +24,8 @@ _POSITIONS_OF_ONE: Final = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastBatch:
-    """Where the old generation stands: ``batch`` is the last one whose rows are in every output (None: none
-    is).
+    """The position of the old generation: ``batch`` is the last one whose rows are in every output (None:
+    none is).
     """
 
     folder: Place
@@ -35,7 +35,7 @@ class LastBatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartPositions:
-    """How a generation begins.
+    """The beginning of a generation.
 
     ``after``: the folder of the generation that it goes on after. ``times``: for each stream that can begin
     at a time, what is noted of it (of a table UTC milliseconds before which nothing is read), or None.
@@ -88,7 +88,7 @@ def positions_at(last: LastBatch) -> tuple[str | None, ...]:
 
 
 def times_at(last: LastBatch) -> Mapping[str, int | None]:
-    """When the old generation's streams of tables began, by input. Raises ``Damaged``."""
+    """The times at which the old generation's streams of tables began, by input. Raises ``Damaged``."""
     try:
         note = read_json(note_of(last.folder))
     except ControlError as trouble:

@@ -56,7 +56,9 @@ def _order(
 
 
 def _repeats(texts: Mapping[str, str], streams: Mapping[str, object]) -> bool:
-    """Whether a stream may be read at several places of a query, each of which has a position of its own."""
+    """Returns True if a stream may be read at several places of a query, each of which has a position of its
+    own.
+    """
     used: Counter[str] = Counter()
     streaming = {*streams, *(name.lower() for name in texts)}
     for sql in texts.values():
@@ -69,7 +71,7 @@ def _repeats(texts: Mapping[str, str], streams: Mapping[str, object]) -> bool:
 
 
 def _feeds(step: str, steps: Mapping[str, Step], sources: Sequence[str]) -> bool:
-    """Whether a step is among those that the outputs' sources are made of; also where that cannot be
+    """Returns True if a step is among those that the outputs' sources are made of; also where that cannot be
     determined.
     """
     waiting, seen = [source.lower() for source in sources], set[str]()

@@ -1,5 +1,5 @@
-"""Whether a job's streams of tables can still read what its start needs. Pure: the references carry what was
-observed of each table.
+"""The check that a job's streams of tables can still read what its start needs. Pure: the references carry
+what was observed of each table.
 
 A stream of a table has no other source than what live snapshots added, and goes on after a snapshot that must
 be one of them.
@@ -40,8 +40,8 @@ _HEALTHY: Final = ("running", "idle")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Missed:
-    """What an input never reads when it reads its table from the start. ``rows`` None: what the table still
-    has is not known.
+    """The rows that an input never reads when it reads its table from the start. ``rows`` None: the rows that
+    the table still has are not known.
     """
 
     input: str
@@ -57,7 +57,7 @@ class Missed:
 
 
 def missed(job: JobDefinition, references: References) -> list[Missed]:
-    """What a start from the oldest snapshots would not read, by input; nothing where every row can be
+    """The rows that a start from the oldest snapshots would not read, by input; empty where every row can be
     read.
     """
     found = []
@@ -75,7 +75,7 @@ def missed(job: JobDefinition, references: References) -> list[Missed]:
 
 
 class HasText(Protocol):
-    """What an input never reads."""
+    """Rows or records that an input never reads."""
 
     @property
     def text(self) -> str:
@@ -88,8 +88,8 @@ def missed_text(found: Sequence[HasText]) -> str:
 
 
 def start_again(job: JobDefinition, references: References) -> tuple[str, bool, str]:
-    """How a new generation can read all that is left: ``start_from``, whether outputs can be emptied without
-    losing rows, in words.
+    """The way in which a new generation reads all that is left: ``start_from``, True if outputs can be
+    emptied without losing rows, the way in words.
     """
     found = missed(job, references)
     if not found:
@@ -104,7 +104,7 @@ def start_again(job: JobDefinition, references: References) -> tuple[str, bool, 
 
 
 def of_start(case: JobCase) -> list[Blocker]:
-    """Why queries cannot go on, or start, on the checkpoint as it is."""
+    """The reasons that queries cannot go on, or start, on the checkpoint as it is."""
     if case.desired.mode == "batch" or not case.desired.starts_by_itself:
         return []
     times: Mapping[str, int | None] = next(
@@ -127,7 +127,7 @@ def of_start(case: JobCase) -> list[Blocker]:
 
 
 def of_generation(case: JobCase) -> list[Blocker]:
-    """Why a new generation cannot begin as ``start_from`` says."""
+    """The reasons that a new generation cannot begin as ``start_from`` says."""
     start = start_of(case.desired, case.request.references)
     if start in (LATEST, OLDEST_SNAPSHOT):
         return []
@@ -161,7 +161,9 @@ def _beginnings(case: JobCase, start: str) -> Iterator[tuple[StreamedTable, Posi
 
 
 def emptying(case: JobCase, output: str) -> Blocker | None:
-    """Why a table cannot be emptied for a rebuild: what is in it cannot be read again."""
+    """The reason that a table cannot be emptied for a rebuild: its rows cannot be read again. None where they
+    can.
+    """
     found = missed(case.desired, case.request.references)
     if not found:
         return None
@@ -180,7 +182,7 @@ def emptying(case: JobCase, output: str) -> Blocker | None:
 
 
 def start_words(job: JobDefinition, references: References) -> str:
-    """Where a first start begins, as the part of a sentence; empty where every stream is read from its
+    """The beginning of a first start, as the part of a sentence; empty where every stream is read from its
     beginning.
     """
     found: list[str] = []

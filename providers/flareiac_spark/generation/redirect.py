@@ -26,7 +26,9 @@ class HalfDone:
 def half_done(
     address: str, old: JobSpec, queries: Iterable[str], client: OperationClient
 ) -> Iterator[HalfDone]:
-    """What a definition that redirects these queries would write once more. Raises ``Failure``."""
+    """The batches in flight that a definition which redirects these queries would write once more. Raises
+    ``Failure``.
+    """
     for name in queries:
         folder, outputs = folders(old)[name]
         try:

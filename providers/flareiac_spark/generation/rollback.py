@@ -1,5 +1,5 @@
-"""Whether the last stable definition of a job can be restored when a changed one does not become stable.
-Reads checkpoints; changes nothing.
+"""The decision if the last stable definition of a job can be restored when a changed one does not become
+stable. Reads checkpoints; changes nothing.
 
 The old definition may only go on where the new one has left nothing behind that it could contradict: no
 batch, no other folder, no other table. Everything that can be known before the change is decided before it,
@@ -51,8 +51,8 @@ class WrittenBatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fallback:
-    """What to put back. ``committed``: the newest batch of each query before the new definition starts, by
-    folder; ``written``: what its outputs have of the batches in flight.
+    """The definition to put back. ``committed``: the newest batch of each query before the new definition
+    starts, by folder; ``written``: the parts that its outputs have of the batches in flight.
     """
 
     entry: DesiredJob
@@ -61,12 +61,14 @@ class Fallback:
 
 
 def is_asked_for(planned: JobDefinition) -> bool:
-    """Whether a definition that does not become stable gives way to the one before."""
+    """Returns True if a definition that does not become stable gives way to the one before."""
     return planned.stability.on_failure == "rollback"
 
 
 def never(was: JobDefinition | None, planned: JobDefinition) -> str:
-    """Why no failure of the new definition can bring the old one back; empty where one may. Pure."""
+    """The reason that no failure of the new definition can bring the old one back; empty where one may.
+    Pure.
+    """
     if was is None:
         return "it is new, so that there is no definition before"
     if planned.is_finite or was.is_finite:
@@ -88,8 +90,8 @@ def never(was: JobDefinition | None, planned: JobDefinition) -> str:
 def fallback(
     request: ChangeRequest, entry: DesiredJob | None, digest: str, project: Project
 ) -> DesiredJob | str:
-    """What would be put back in place of the definition of this digest, or why nothing can be. ``entry`` is
-    what should run at the moment.
+    """The entry that would be put back in place of the definition of this digest, or the reason that none can
+    be. ``entry`` is the desired one at the moment.
     """
     recorded = request.action.recorded
     was = JobDefinition.of(recorded.attributes) if recorded is not None else None
@@ -162,7 +164,7 @@ def _stable(
 
 
 def _unfit(stable: DesiredJob, request: ChangeRequest) -> Iterator[str]:
-    """Why the tables as they are now are not those that the old definition ran on."""
+    """The reasons that the tables as they are now are not those that the old definition ran on."""
     try:
         spec = job_spec_from_json(dict(stable.spec))
     except ControlError as failure:

@@ -26,8 +26,8 @@ _BEGUN = ("starting", "running")
 
 
 def holds(address: str, attributes: Attributes, references: References, facts: object) -> tuple[Hold, ...]:
-    """Of a recorded job as observed. Where nothing could be observed, it holds an unknown part of each
-    table that it streams.
+    """The holds of a recorded job as observed. Where nothing could be observed, it holds an unknown part of
+    each table that it streams.
     """
     del references
     release = released(address, attributes)
@@ -47,15 +47,15 @@ def kept_by(attributes: Attributes) -> str | None:
 
 
 def released(address: str, attributes: Attributes) -> str:
-    """What someone does who does not want a job to go on."""
+    """The instructions for someone who does not want a job to go on."""
     checkpoint = kept_by(attributes)
     beside = f" and that of {checkpoint}, which would keep those snapshots for it" if checkpoint else ""
     return f"start {address} again; if it is never to go on from there, remove its block{beside}"
 
 
 def held_after(request: PlanRequest) -> tuple[Step, ...]:
-    """What becomes of the snapshots that a removed job would need to go on: they stay as long as its
-    checkpoint does.
+    """The step for the snapshots that a removed job would need to go on: they stay as long as its checkpoint
+    does.
     """
     recorded = request.recorded.attributes if request.recorded else {}
     checkpoint = kept_by(recorded) if recorded else None
@@ -80,7 +80,7 @@ def needed_tables(attributes: Attributes) -> tuple[str, ...]:
 
 
 def no_longer_held(tables: str, user: str, why: str) -> Step:
-    """What a plan says when nothing holds any more."""
+    """The step of a plan after which nothing holds the snapshots any more."""
     text = (
         f"from now on {tables} may expire what {user} needs to go on: put back later, it could not go "
         "on where it stands"

@@ -56,7 +56,7 @@ Position: TypeAlias = Snapshots | Start | Since | Now | Ambiguous
 def positions(
     job: JobDefinition, query: str, stand: QueryPositions
 ) -> Iterator[tuple[StreamedTable, Position]]:
-    """Where one query of a job goes on in each table that it streams."""
+    """The position at which one query of a job goes on, for each table that it streams."""
     inputs = streamed_tables(job)
     places = _places(job, query, stand)
     for item in inputs:
@@ -67,7 +67,7 @@ def positions(
 
 
 def first_position(item: StreamedTable) -> Position:
-    """Where a first start begins."""
+    """The position at which a first start begins."""
     if item.start_from == LATEST:
         return Now()
     at_ms = start_timestamp(item.start_from, now=0.0)

@@ -12,8 +12,8 @@ from flareiac_spark.start_from import CARRY_OVER, EARLIEST, LATEST, OLDEST_SNAPS
 
 
 def steps(desired: CheckpointDefinition, before: int, facts: Sequence[QueryFacts] | None) -> list[Step]:
-    """What begins where, what is lost, what is read again. ``facts``: the queries of the generation that is
-    left; None: not looked at.
+    """The steps of a new generation: its beginning, its losses, and the records that are read again.
+    ``facts``: the queries of the generation that is left; None: not looked at.
     """
     after, start = desired.generation, desired.start_from or CARRY_OVER
     what = f"begins generation {after}"

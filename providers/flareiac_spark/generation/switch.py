@@ -45,7 +45,7 @@ class GenerationSwitch:
 
     @property
     def reads_from_the_start(self) -> bool:
-        """Whether it does not matter what the generation before has read."""
+        """Returns True if the position of the generation before does not matter."""
         return self.start_from in (EARLIEST, OLDEST_SNAPSHOT)
 
     def empties(self, output: TableOutput) -> bool:
@@ -55,7 +55,7 @@ class GenerationSwitch:
 
 
 def begins_generation(request: ChangeRequest) -> bool:
-    """Whether an apply does."""
+    """Returns True if an apply begins a generation."""
     return begins(_recorded(request), JobDefinition.of(request.action.planned))
 
 

@@ -33,7 +33,7 @@ def streamed_tables(spec: JobSpec) -> dict[str, StreamedTable]:
 
 
 def noted_starts(spec: JobSpec, start_from: str, moment: int | None) -> dict[str, int | None]:
-    """What is noted of a generation that begins at ``start_from``, by the name of the input. ``moment``: UTC
+    """The notes of a generation that begins at ``start_from``, by the name of the input. ``moment``: UTC
     milliseconds, None for the beginning.
     """
     return {
