@@ -29,7 +29,7 @@ _SAMPLE: Final = 5
 """Records of a partition that are looked at."""
 _SAMPLED_PARTITIONS: Final = 4
 _MOST_PARTITIONS: Final = 64
-"""Of one connection."""
+"""The greatest number of partitions of one connection that are sampled."""
 _Found = TypeVar("_Found")
 LastValues: TypeAlias = Mapping[tuple[str, str], Sequence[bytes]]
 """By the address of a connection and a topic."""
@@ -45,7 +45,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Answered:
-    """What the brokers of one connection answered, by what was asked for."""
+    """The answers of the brokers of one connection, by selection of topics."""
 
     views: Mapping[TopicSelection, BrokerView | Unknown]
     ages: Ages
@@ -56,7 +56,7 @@ _Answer: TypeAlias = _Answered | Unknown
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
-    """What was asked once, for several inputs, by connection."""
+    """The answers to what was asked once for several inputs, by connection."""
 
     by_connection: Mapping[str, _Answer] = field(default_factory=dict)
 
@@ -136,7 +136,7 @@ class Brokers:
         return view.topics if isinstance(view, BrokerView) else {}
 
     def reach(self, asked: Asked, answers: Answers) -> InputReach:
-        """What was found for one input. The answers are older than its position, which a running query has
+        """The findings for one input. The answers are older than its position, which a running query has
         moved since: one that seems to be beyond the end is looked at again.
         """
         found = self._reach(asked, answers)
@@ -173,8 +173,8 @@ class Brokers:
 
 
 def of_each(calls: Mapping[str, Callable[[], _Found]], limit: float) -> dict[str, _Found]:
-    """What calls give that are made at the same time; those that take longer than ``limit`` seconds are left
-    out. Raises what a call raises.
+    """The results of calls that are made at the same time; those that take longer than ``limit`` seconds are
+    left out. Raises what a call raises.
     """
     if not calls:
         return {}
@@ -191,7 +191,7 @@ def of_each(calls: Mapping[str, Callable[[], _Found]], limit: float) -> dict[str
 
 
 def _last_positions(topics: Mapping[str, TopicOffsets]) -> dict[tuple[str, int], int]:
-    """Where the last records begin, of a few partitions of each topic."""
+    """The offsets at which the last records begin, of a few partitions of each topic."""
     found: dict[tuple[str, int], int] = {}
     for name, topic in sorted(topics.items()):
         filled = [number for number, item in sorted(topic.partitions.items()) if item.end > item.first]
@@ -242,8 +242,8 @@ def _part(together: BrokerView, selection: TopicSelection) -> BrokerView:
 def _old(
     reader: BrokerReader, connection: Resolved, group: Sequence[Asked], found: _Answered
 ) -> Iterator[tuple[tuple[str, int, int], int]]:
-    """When the next records of inputs were written, where that is long ago for their topic: by topic,
-    partition and offset. Most are not, which the brokers tell without reading a record. Raises
+    """The times at which the next records of inputs were written, where that is long ago for their topic: by
+    topic, partition and offset. Most are not, which the brokers tell without reading a record. Raises
     ``Failure``.
     """
     for time_ms, offsets in _by_limit(group, found).items():

@@ -56,7 +56,9 @@ def await_settled(
 
 
 def settled_already(request: ChangeRequest, target: Target, running: RunningJobs) -> Outcome | None:
-    """How a change ended whose result was lost, by reading. None: it left nothing that must be recorded."""
+    """The outcome of a change whose result was lost, by reading. None: it left nothing that must be
+    recorded.
+    """
     if not target.is_wanted(running.entry(target.engine, changed_job(request))):
         return None
     if not target.running:

@@ -1,4 +1,4 @@
-"""Whether a running job is healthy: compares what its application measures with the limits of its ``health``
+"""The health of a running job: compares what its application measures with the limits of its ``health``
 block. Pure.
 
 Durations come from the application's own clock, as of its last heartbeat: none is computed here from times of
@@ -27,8 +27,8 @@ _WATERMARK: Final = "watermark: "
 def complaints(
     definition: JobDefinition, job: JobStatus | None, *, silent: str, waiting: str = ""
 ) -> tuple[str, ...]:
-    """What is wrong with it, in words; nothing for a job that does not run. ``silent``: why its application
-    is not known to live. ``waiting``: why its application has no executors.
+    """The complaints about a job, in words; empty for a job that does not run. ``silent``: the reason that
+    its application is not known to live. ``waiting``: the reason that its application has no executors.
     """
     if silent:
         return (f"unknown: its application does not answer: {silent}",)

@@ -1,4 +1,6 @@
-"""What is recorded of a job beside its definition, and what is said of one that was applied. Pure."""
+"""The identity of a job that is recorded beside its definition, and the texts about a job that was applied.
+Pure.
+"""
 
 from collections.abc import Collection, Mapping
 from typing import Final
@@ -28,7 +30,7 @@ def identity_after(
     known_as: str,
     unproven: bool = False,
 ) -> Attributes:
-    """Which definition runs, as which queries, or what its run gave; and what was emptied for it.
+    """The definition that runs, its queries or the result of its run, and the tables emptied for it.
     ``known_as``: see ``JobIdentity``.
     """
     before = recorded_identity(request.action.recorded)
@@ -72,7 +74,9 @@ def _result(digest: str, job: JobStatus | None) -> RunResult | None:
 
 
 def left_behind(job: JobDefinition, going: Collection[str]) -> str:
-    """What a job that is gone leaves, but for what the same plan destroys."""
+    """The tables and the checkpoint that a removed job leaves, but for those that the same plan destroys; in
+    words.
+    """
     tables = dict.fromkeys(output.table.address for output in job.table_outputs.values())
     kept = [table for table in tables if table not in going]
     own = job.checkpoint.address if job.checkpoint is not None else None
@@ -95,7 +99,7 @@ def first_batch(within_ms: int) -> str:
 
 
 def reached(job: JobStatus, finite: bool) -> str:
-    """What a job has come to."""
+    """The phase or the result that a job has come to, in words."""
     if not finite:
         return job.phase
     if job.result is None:

@@ -1,4 +1,4 @@
-"""What a job is doing now, for ``status`` and ``logs``. Touches the control directory and checkpoints, by
+"""The present work of a job, for ``status`` and ``logs``. Touches the control directory and checkpoints, by
 reading only.
 """
 
@@ -34,7 +34,9 @@ from flareiac_spark_runtime.utc import utc_ms, utc_text
 def inspect_job(
     address: str, recorded: Recorded, references: References, applications: Applications
 ) -> RunStatus:
-    """Of a job with several outputs, the figures of its first query. Raises ``Failure``."""
+    """The status of a job; of one with several outputs, the figures of its first query. Raises
+    ``Failure``.
+    """
     definition, project = JobDefinition.of(recorded.attributes), applications.project
     control = applications.control(definition.runs_in)
     status, desired = read_status(control), read_desired(control)
@@ -136,8 +138,8 @@ def _lag(queries: Sequence[QueryStatus], files: int | None) -> str | None:
 
 
 def _records(query: QueryStatus) -> int | None:
-    """How many records a query is behind the sources that tell how far ahead they are; None where one of them
-    does not count records.
+    """The number of records by which a query is behind the sources that report how far ahead they are; None
+    where one of them does not count records.
     """
     counts = [
         offsets_of(kind_of(source.end)).behind(source.end, source.latest)
@@ -150,7 +152,9 @@ def _records(query: QueryStatus) -> int | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """What the checkpoints of a job tell by themselves, also when nothing runs. Times in UTC seconds."""
+    """The figures that the checkpoints of a job give by themselves, also when nothing runs. Times in UTC
+    seconds.
+    """
 
     batch: int | None = None
     last_commit: float | None = None
@@ -160,7 +164,9 @@ class Kept:
 
 
 def _kept(job: JobDefinition, references: References, project: Project) -> Kept:
-    """Of the first query, and of all of them the newest commit and the most files that wait."""
+    """The figures of the first query's checkpoint, and of all of them the newest commit and the most files
+    that wait.
+    """
     folders = query_folders(job, references, project, job.query_names).values()
     found = [item for folder in folders if (item := _kept_in(folder, job, project)) is not None]
     if not found:
@@ -200,7 +206,9 @@ def _kept_in(folder: Place, job: JobDefinition, project: Project) -> Kept | None
 def _files_left(
     folder: Place, on_disk: CheckpointOnDisk, job: JobDefinition, project: Project
 ) -> FilesLeft | None:
-    """Where one input of the job reads a folder of files: then it is known which source that is."""
+    """The files left to read, where one input of the job reads a folder of files: then it is known which
+    source that is. Else None.
+    """
     declared = [item.source for item in job.streams.values() if item.source.folder is not None]
     sources = [source.index for source in on_disk.sources if source.kind in {item.kind for item in declared}]
     if len(declared) != 1 or len(sources) != 1:

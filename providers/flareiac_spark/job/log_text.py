@@ -10,7 +10,7 @@ from flareiac_spark.application import control_trouble
 from flareiac_spark_runtime.control import ControlDirectory, ControlError
 
 APPLICATION: Final = "application"
-"""What the log of an engine's driver is kept as, among those of jobs."""
+"""The name under which the log of an engine's driver is kept, among those of jobs."""
 _LOCAL_PAUSE: Final = 0.5
 _OBJECTS_PAUSE: Final = 3.0
 
@@ -62,7 +62,7 @@ class _Chunks:
             raise Failure(control_trouble(failure)) from failure
 
     def _read(self, number: int) -> str:
-        """What a chunk has more than what was read; its last one grows."""
+        """The new part of a chunk; the last chunk grows."""
         if number < self._at:
             return ""
         content = self._control.read_log_chunk(self._name, number)

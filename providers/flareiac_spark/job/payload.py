@@ -1,4 +1,4 @@
-"""What a plan of a job hands to its apply beside the definition. Pure."""
+"""The data that a plan of a job hands to its apply beside the definition. Pure."""
 
 from dataclasses import field
 
@@ -35,7 +35,7 @@ class JobPayload:
 
     @classmethod
     def of(cls, data: Data) -> "JobPayload":
-        """What was planned; nothing for a job that is started by hand."""
+        """The payload of a plan; empty for a job that is started by hand."""
         return decode(cls, data or {}, "payload")
 
     def replaced(self, recorded: Recorded | None) -> Attributes | None:

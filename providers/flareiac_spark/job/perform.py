@@ -150,7 +150,7 @@ def _put(request: ChangeRequest, stage: str, running: RunningJobs) -> StageDone:
 
 
 def _refuse_running(request: ChangeRequest, running: RunningJobs) -> None:
-    """What runs may begin batches at any time. Raises ``Failure``."""
+    """Raises ``Failure`` if the job runs: its queries may begin batches at any time."""
     recorded = request.action.recorded
     if recorded is None:
         return

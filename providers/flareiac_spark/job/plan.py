@@ -112,7 +112,9 @@ class JobPlanner:
         return _staged(case, _ChangedJob(case, recorded).proposal())
 
     def fingerprint(self, request: PlanRequest) -> Data:
-        """Who runs there, on which checkpoint. Never offsets or batches: they move all the time."""
+        """The definitions, the queries and their checkpoints, for the comparison at apply. Never offsets or
+        batches: they move all the time.
+        """
         facts, recorded = _facts(request), request.recorded
         schemas_written = written_schemas.fingerprint(request, facts)
         return {
@@ -151,7 +153,9 @@ def _staged(case: JobCase, proposal: Proposal) -> Proposal:
 
 
 def _others_restart(case: JobCase) -> Iterator[Diagnostic]:
-    """Those beside which it runs, where their application must be started again for it."""
+    """The warning about the jobs beside which it runs, where their application must be started again for
+    it.
+    """
     if case.facts.restarts is None:
         return
     way_out = "An engine of its own for this job leaves them running."
@@ -307,8 +311,8 @@ def _quarantines(desired: JobDefinition, recorded: JobDefinition | None) -> Iter
 
 
 def _refused_again(case: JobCase) -> list[Blocker]:
-    """What a checkpoint that is there refuses to a job that is new, or recorded and gone from what should
-    run.
+    """The blockers by which a checkpoint that exists refuses a job that is new, or recorded and gone from the
+    desired state.
     """
     recorded, left = _recorded(case.request), left_definition(case)
     if recorded is None and left is not None:
@@ -333,7 +337,9 @@ def _refused_again(case: JobCase) -> list[Blocker]:
 
 
 def _unreadable(case: JobCase) -> list[Blocker]:
-    """What streams cannot read any more of what they begin with, or go on after."""
+    """The records and rows that streams cannot read any more, of those that they begin with or go on
+    after.
+    """
     if _begins_one(case):
         return _unreadable_by_generation(case)
     return _unreadable_by_start(case)
@@ -434,7 +440,7 @@ def _absent_folders(request: PlanRequest, facts: JobFacts) -> Iterator[Diagnosti
 
 
 def _of_brokers(case: JobCase, blockers: Sequence[Blocker]) -> Iterator[Diagnostic]:
-    """What brokers and registries say of the records that are yet to be read, and that is no reason to
+    """The reports of brokers and registries on the records that are yet to be read, which are no reason to
     block.
     """
     blocked = any(blocker.code == codes.AVRO_COLUMN_DIFFERS.id for blocker in blockers)
@@ -494,7 +500,7 @@ def _left_null(case: JobCase, recorded: JobDefinition | None) -> Iterator[str]:
 
 
 def _at_least_once(desired: JobDefinition, recorded: JobDefinition | None) -> Iterator[str]:
-    """What an output to a topic promises, where it is new."""
+    """The promise of an output to a topic, where it is new."""
     before = recorded.kafka_outputs if recorded is not None else {}
     for name, output in desired.kafka_outputs.items():
         if name not in before:
@@ -505,8 +511,8 @@ def _at_least_once(desired: JobDefinition, recorded: JobDefinition | None) -> It
 
 
 def _begins_one(case: JobCase) -> bool:
-    """Whether apply prepares a generation for a job that is made: one that was raised, or later than the
-    first and not begun.
+    """Returns True if apply prepares a generation for a job that is made: one that was raised, or later than
+    the first and not begun.
     """
     recorded = _recorded(case.request)
     if recorded is not None:
@@ -761,7 +767,7 @@ def _found_of_both(
 def _starts_again(
     request: PlanRequest, recorded: JobDefinition, found: Sequence[JobChange], healable: Sequence[str]
 ) -> bool:
-    """Whether the plan starts queries that ran before, for whatever reason."""
+    """Returns True if the plan starts queries that ran before, for whatever reason."""
     restarts = any(isinstance(change, Restart | ResultsChange | NewGeneration) for change in found)
     return restarts or recorded.stopped or bool(healable) or _disturbed(request)
 
@@ -1006,8 +1012,8 @@ def _left_identity(request: PlanRequest) -> Attributes:
 
 
 def _assumed(request: PlanRequest) -> JobFacts:
-    """Where nothing was looked at (-refresh=none), queries that are recorded count as having run: a refusal
-    must not get lost.
+    """The facts where nothing was looked at (-refresh=none): queries that are recorded count as having run,
+    since a refusal must not get lost.
     """
     queries = recorded_identity(request.recorded).queries
     return JobFacts(
@@ -1019,7 +1025,7 @@ def _assumed(request: PlanRequest) -> JobFacts:
 
 
 def _out_of_reach(request: PlanRequest, facts: JobFacts) -> list[str]:
-    """What streams cannot read any more, and a plan would be blocked by; nothing where tables were not looked
+    """The lines of blockers for records that streams cannot read any more; empty where tables were not looked
     at.
     """
     if request.desired is None or not looked_at(request):

@@ -1,4 +1,4 @@
-"""What is proven of a set of changes before the first of them begins. Touches the application, no data."""
+"""The proofs of a set of changes before the first of them begins. Touches the application, no data."""
 
 import time
 from collections.abc import Sequence
@@ -25,9 +25,9 @@ from flareiac_spark.job.running import RunningJobs, changed_job
 
 
 def preflight(requests: Sequence[ChangeRequest], running: RunningJobs) -> Preflight:
-    """Why generations cannot begin and schemas cannot be written, then what Spark says of new and changed
-    definitions on empty frames. What it proves is noted, to be recorded with what comes of the changes.
-    Raises ``Failure``.
+    """The reasons that generations cannot begin and schemas cannot be written, then Spark's verdict on new
+    and changed definitions on empty frames. Its proofs are noted, to be recorded with the results of the
+    changes. Raises ``Failure``.
     """
     for request in requests:
         running.end_silent_applications(request)
@@ -94,7 +94,9 @@ def _left(requests: Sequence[ChangeRequest], found: Analysis) -> dict[str, Attri
 
 
 def refusals(request: ChangeRequest, applications: Applications) -> tuple[Diagnostic, ...]:
-    """Why a generation cannot begin as asked; nothing has been changed or stopped. Reads the disk only."""
+    """The reasons that a generation cannot begin as asked; nothing has been changed or stopped. Reads the
+    disk only.
+    """
     if not begins_generation(request):
         return ()
     try:
@@ -150,7 +152,7 @@ def _of_ended_applications(requests: Sequence[ChangeRequest], running: RunningJo
 
 
 def _down_since(running: RunningJobs, engine: EngineDefinition, job: KnownJob) -> float | None:
-    """When a job was at work for the last time (UTC seconds); None where it may be."""
+    """The time at which a job was at work for the last time (UTC seconds); None where it may be at work."""
     control, now = running.applications.control(engine), time.time()
     desired, status = read_desired(control), read_status(control)
     name = job.name_in(desired)

@@ -29,7 +29,7 @@ from flareiac_spark_runtime.control import DesiredJob
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Note:
-    """What can be put back, or why nothing can."""
+    """The definition that can be put back, or the reason that none can."""
 
     point: Fallback | None = field(default=None, metadata=OPTIONAL)
     why: str = field(default="", metadata=SPARSE)
@@ -40,8 +40,8 @@ class _Note:
 
 
 def rollback_point(request: ChangeRequest, target: Target, running: RunningJobs) -> Data:
-    """What can be put back if the new definition fails, or why nothing can: a note for ``put_back``. The old
-    one has stopped: what is committed from now on is committed under the new one. Raises ``Failure``.
+    """A note for ``put_back``: the definition that can be put back if the new one fails, or the reason that
+    none can. The old one has stopped: each commit from now on is made under the new one. Raises ``Failure``.
     """
     if _is_unproven(request, running):
         return _Note(why="it had not committed its first batch, so that it is not known to be stable").data
@@ -93,7 +93,7 @@ def _point(request: ChangeRequest, target: Target, note: Data, running: RunningJ
 
 
 def _contradiction(request: ChangeRequest, target: Target, point: Fallback, running: RunningJobs) -> str:
-    """What the new definition has done that the old one would not go on from; empty if nothing."""
+    """The work of the new definition from which the old one could not go on; empty if there is none."""
     if rollback.committed(target.spec) != point.committed:
         return (
             "a batch was committed under the new one before it failed, and the old one would go on after it"
@@ -108,7 +108,7 @@ def _left(outcome: NotApplied, request: ChangeRequest, why: str) -> NotApplied:
 
 
 def _written(request: ChangeRequest, target: Target, running: RunningJobs) -> tuple[WrittenBatch, ...]:
-    """What the outputs have of the batches in flight."""
+    """The batches in flight as the outputs have them."""
     client, found = OperationClient(request, target.engine, running.applications), []
     for folder, outputs in folders(target.spec).values():
         try:
@@ -122,8 +122,8 @@ def _written(request: ChangeRequest, target: Target, running: RunningJobs) -> tu
 
 
 def _is_unproven(request: ChangeRequest, running: RunningJobs) -> bool:
-    """Whether the recorded definition was at work on its first batch when it was applied, and has committed
-    none since.
+    """Returns True if the recorded definition was at work on its first batch when it was applied, and has
+    committed none since.
     """
     recorded = request.action.recorded
     identity = recorded_identity(recorded)

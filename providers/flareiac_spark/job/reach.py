@@ -1,4 +1,4 @@
-"""What became of the records that the inputs of jobs have yet to read, where brokers hold them. Touches
+"""The fate of the records that the inputs of jobs have yet to read, where brokers hold them. Touches
 checkpoints, by reading only, and brokers.
 """
 
@@ -57,19 +57,21 @@ class ReachReader:
             self._samples, self._limits = samples, limits
 
     def read(self, request: ReadRequest) -> Reach:
-        """What was found for each input whose records brokers hold. Raises ``Failure`` and ``Damaged``."""
+        """The findings for each input whose records brokers hold. Raises ``Failure`` and ``Damaged``."""
         asked = list(_asked_of(request, self._project))
         return self._reach(asked, self._prefetched(request.address)) if asked else {}
 
     def samples(self, address: str) -> Samples:
-        """What the last records of topics say of the columns of a job's streams, once after ``prefetch``. A
-        stream that several jobs read is there for one of them.
+        """The findings in the last records of topics about the columns of a job's streams, once after
+        ``prefetch``. A stream that several jobs read is there for one of them.
         """
         with self._guard:
             return self._samples.pop(address, {})
 
     def topic_limits(self, address: str) -> dict[str, int]:
-        """How much the topics take at once that a job writes, by output, once after ``prefetch``."""
+        """The sizes in bytes that the topics take at once to which a job writes, by output, once after
+        ``prefetch``.
+        """
         with self._guard:
             return self._limits.pop(address, {})
 
@@ -101,8 +103,8 @@ class ReachReader:
 
 
 def _asked_of(request: ReadRequest, project: Project) -> Iterator[tuple[str, str, Asked | Unknown]]:
-    """What is asked for a job as it is declared, about the offsets that it has reached as it is recorded.
-    Nothing for a job that is no longer declared.
+    """The questions for a job as it is declared, about the offsets that it has reached as it is recorded.
+    None for a job that is no longer declared.
     """
     if request.desired is None:
         return
@@ -194,8 +196,8 @@ def _began(source: Source, positions: SourcePositions, at: int) -> dict[Partitio
 def _position(
     source: Source, positions: SourcePositions, indexes: Sequence[int], noted: NotedTopics
 ) -> BrokerPosition:
-    """Of an input that is read several times, the place that is the furthest behind, and where the batch in
-    flight ends.
+    """The position of an input: if it is read several times, the place that is the furthest behind, and the
+    end of the batch in flight.
     """
     next_: dict[Partition, int] = {}
     ahead: dict[Partition, int] = {}

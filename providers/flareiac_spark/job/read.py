@@ -69,7 +69,7 @@ _LIMIT_SECONDS: Final = 45.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Readers:
-    """What asks others about jobs."""
+    """The readers that ask brokers and registries about jobs."""
 
     reach: ReachReader
     schemas: SchemaReader
@@ -143,7 +143,7 @@ class _Seen:
 
 
 def _seen(request: ReadRequest, job: JobDefinition, applications: Applications, readers: Readers) -> _Seen:
-    """What should run, what does, and what is on disk. Raises ``Failure`` and ``Damaged``."""
+    """The state of a job: desired, running and on disk. Raises ``Failure`` and ``Damaged``."""
     project, declared = applications.project, _declared(request)
     control = applications.control(job.runs_in)
     desired, status = read_desired(control), read_status(control)
@@ -202,8 +202,8 @@ def _seen(request: ReadRequest, job: JobDefinition, applications: Applications, 
 def _restarted(
     request: ReadRequest, declared: JobDefinition | None, applications: Applications
 ) -> RestartedJobs | None:
-    """What runs in the declared engine's application, where that lacks jars of the declared job. Raises
-    ``Failure``.
+    """The jobs in the declared engine's application that restart, where it lacks jars of the declared job.
+    Raises ``Failure``.
     """
     if declared is None or not declared.starts_by_itself:
         return None
@@ -256,7 +256,9 @@ def _refuse_lost_state(
 
 
 def _refuse_foreign(desired: Desired | None, control: ControlDirectory, project: Project) -> None:
-    """What another project's jobs do there says nothing of this one's."""
+    """Raises ``Failure`` if another project's jobs are in the control directory: their state says nothing of
+    this project's.
+    """
     if desired is None or not project.lineage:
         return
     try:
@@ -340,7 +342,7 @@ def _with_status(facts: JobFacts, status: Status, job: JobStatus | None) -> JobF
 def _is_given(
     declared: JobDefinition, spec: JobSpec | None, references: References, project: Project
 ) -> bool:
-    """Whether what should run works in folders of the declared definition. Raises ``Damaged``."""
+    """Returns True if the desired spec works in folders of the declared definition. Raises ``Damaged``."""
     folders = query_folders(declared, references, project, declared.query_names)
     places = {str(folder) for folder in folders.values()}
     return spec is not None and any(output.checkpoint in places for output in spec.outputs)

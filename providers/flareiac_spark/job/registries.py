@@ -19,7 +19,7 @@ Answers: TypeAlias = Mapping[tuple[str, Question], Answer]
 
 
 def key_of(access: RegistryAccess) -> str:
-    """What tells registries apart, with the ways in which they are opened."""
+    """The key that tells registries apart, by the ways in which they are opened."""
     return digest(encode(access))
 
 

@@ -42,11 +42,11 @@ class RunningJobs:
         return job.name_in(read_desired(self.applications.control(engine)))
 
     def entry(self, engine: EngineDefinition, job: KnownJob) -> DesiredJob | None:
-        """What should run of a job."""
+        """The entry of a job in the desired state, None if there is none."""
         return job.entry_in(read_desired(self.applications.control(engine)))
 
     def status(self, engine: EngineDefinition, job: KnownJob) -> JobStatus | None:
-        """What the application said of a job last."""
+        """The status that the application wrote last of a job, None without one."""
         status = read_status(self.applications.control(engine))
         return status.jobs.get(self.name(engine, job)) if status else None
 
@@ -117,7 +117,7 @@ class RunningJobs:
             raise Failure(still_running(job.address, patience, cancel.is_set()))
 
     def may_run(self, engine: EngineDefinition, job: KnownJob) -> bool:
-        """Whether a query of the job may be at work."""
+        """Returns True if a query of the job may be at work."""
         status = read_status(self.applications.control(engine))
         return (
             status is not None
@@ -126,7 +126,7 @@ class RunningJobs:
         )
 
     def is_stopped(self, engine: EngineDefinition, job: KnownJob) -> bool:
-        """Whether nothing of a job runs, nor would if its application were started."""
+        """Returns True if nothing of a job runs, nor would if its application were started."""
         entry = self.entry(engine, job)
         return (entry is None or entry.state == "stopped") and not self.may_run(engine, job)
 
@@ -160,7 +160,7 @@ def changed_job(request: ChangeRequest) -> KnownJob:
 
 
 def _knowing(job: KnownJob, digest: str, queries: Mapping[str, str | None]) -> Callable[[Desired], Desired]:
-    """What should run, with the queries that a definition has started."""
+    """The change that adds the queries which a definition has started to the desired state."""
 
     def changed(current: Desired) -> Desired:
         entry = job.entry_in(current)

@@ -32,7 +32,7 @@ _Sampled: TypeAlias = tuple[TopicRead, SampleRead]
 
 
 def looked_at(requests: Sequence[ReadRequest], brokers: Brokers, answers: Answers) -> dict[str, Samples]:
-    """What was found, by job and input: each stream for the first job that reads it."""
+    """The findings, by job and input: each stream for the first job that reads it."""
     places: dict[Reference, tuple[str, str]] = {}
     reads: dict[Reference, _Sampled] = {}
     for request in requests:
@@ -79,7 +79,7 @@ def _reads(request: ReadRequest) -> Iterator[tuple[str, Reference, _Sampled]]:
 
 
 def warnings(request: PlanRequest, facts: JobFacts) -> Iterator[Diagnostic]:
-    """What is found, in words."""
+    """The warnings of the findings."""
     for name, findings in facts.samples.items():
         for item in findings:
             match item:

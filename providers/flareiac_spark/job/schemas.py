@@ -1,4 +1,4 @@
-"""What a plan says of the newest schemas that the registry has for the streams of a job. Pure, but for
+"""The texts of a plan about the newest schemas that the registry has for the streams of a job. Pure, but for
 ``SchemaReader``, which asks the registries.
 """
 
@@ -80,7 +80,7 @@ def _reads(job: JobDefinition | None, references: References) -> dict[str, Schem
 
 
 def later_versions(facts: JobFacts) -> Iterator[str]:
-    """What the registry lets later versions of subjects do to the columns, a line for each subject."""
+    """The changes of columns that the registry allows later versions of subjects, a line for each subject."""
     said = (
         f"input {name}: the subject {item.subject} has compatibility {item.level}: {item.tolerated}"
         for name, findings in facts.schemas.items()
@@ -91,7 +91,9 @@ def later_versions(facts: JobFacts) -> Iterator[str]:
 
 
 def blockers(request: PlanRequest, facts: JobFacts) -> list[Blocker]:
-    """Why a query must not start: records of the newest schema cannot be read into the columns."""
+    """The reasons that a query must not start: records of the newest schema cannot be read into the
+    columns.
+    """
     found: list[Blocker] = []
     for name, item, difference in _differences(facts):
         if blocks(difference):
@@ -105,7 +107,7 @@ def blockers(request: PlanRequest, facts: JobFacts) -> list[Blocker]:
 
 
 def warnings(request: PlanRequest, facts: JobFacts, *, blocked: bool) -> Iterator[Diagnostic]:
-    """What else is found. ``blocked``: what blocks is said by the plan's blockers."""
+    """The other findings. ``blocked``: the plan's blockers report what blocks."""
     for name, findings in facts.schemas.items():
         for item in findings:
             if isinstance(item, SchemaUnknown):

@@ -41,7 +41,7 @@ DECLARE: Final = "declare"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobUpdate:
-    """What a plan does with a job. ``changed``: another definition than the recorded one; ``live``: only what
+    """The work of a plan on a job. ``changed``: another definition than the recorded one; ``live``: only what
     a running query takes; ``text_only``: only its text is recorded; ``moved``: its checkpoint is at another
     place from now on.
     """
@@ -81,7 +81,7 @@ def stages_of(update: JobUpdate) -> tuple[Stage, ...]:
 
 
 def closing_of(update: JobUpdate) -> str:
-    """What is left to do after the stages."""
+    """The last stage's text, for the work that is left after the stages."""
     if update.text_only:
         return f"record the text of {update.address}, which runs on"
     if not update.desired.starts_by_itself:
@@ -137,7 +137,7 @@ def _finishes(update: JobUpdate) -> Iterator[Stage]:
 
 
 def _must_finish(update: JobUpdate, recorded: JobDefinition) -> bool:
-    """Whether a batch in flight cannot be left to the new definition."""
+    """Returns True if a batch in flight cannot be left to the new definition."""
     if begins(recorded, update.desired):
         if has_begun(update.desired, update.facts):
             return False
@@ -148,7 +148,9 @@ def _must_finish(update: JobUpdate, recorded: JobDefinition) -> bool:
 
 
 def _redirects(update: JobUpdate, recorded: JobDefinition) -> bool:
-    """Whether rows go to another place from now on than the application was last asked to write them to."""
+    """Returns True if rows go to another place from now on than the application was last asked to write them
+    to.
+    """
     request, asked, desired = update.request, update.facts.spec, update.desired
     if asked is None or request.recorded is None:
         return _places(recorded, desired) != _places(desired, recorded)
@@ -184,7 +186,9 @@ def _in_flight(update: JobUpdate) -> list[int] | None:
 
 
 def _generation(update: JobUpdate) -> Iterator[Stage]:
-    """Where a job is new, it takes over what a query has begun in the folders of its generation."""
+    """The stages of a new generation. Where a job is new, it takes over what a query has begun in the folders
+    of its generation.
+    """
     recorded, desired, references = update.recorded, update.desired, update.request.references
     begun = update.facts.checkpoints if recorded is None else {}
     queries = [name for name in desired.query_names if name not in begun]
@@ -221,7 +225,7 @@ def _rollback_points(update: JobUpdate) -> Iterator[Stage]:
 
 
 def _is_running(update: JobUpdate) -> bool:
-    """Whether a query may be at work."""
+    """Returns True if a query may be at work."""
     facts = update.facts
     if not looked_at(update.request):
         return update.recorded is not None and update.recorded.starts_by_itself
@@ -229,7 +233,7 @@ def _is_running(update: JobUpdate) -> bool:
 
 
 def _may_start(update: JobUpdate) -> bool:
-    """Whether a query is at work, or would be if its application were started."""
+    """Returns True if a query is at work, or would be if its application were started."""
     return update.facts.state == "running" or _is_running(update)
 
 

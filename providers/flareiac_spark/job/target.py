@@ -40,7 +40,7 @@ class Target:
 
     @property
     def running(self) -> bool:
-        """Whether it is to run, and not only to be declared."""
+        """Returns True if the job is to run, and not only to be declared."""
         return self.definition.starts_by_itself
 
     def job(self) -> DesiredJob:
@@ -53,7 +53,7 @@ class Target:
         )
 
     def is_wanted(self, entry: DesiredJob | None) -> bool:
-        """Whether it is what should run."""
+        """Returns True if the entry is the one that this target would write."""
         return entry is not None and (entry.digest, entry.nonce, entry.state) == (
             self.digest,
             self.nonce,
@@ -62,7 +62,7 @@ class Target:
 
 
 def target_of(request: ChangeRequest, running: RunningJobs) -> Target:
-    """What a request asks for. Raises ``Failure``."""
+    """The target of a request. Raises ``Failure``."""
     planned = with_registered_ids(request.action.planned, request.action.notes)
     definition = JobDefinition.of(planned)
     spec = spec_of(request.address, planned, request.references, running.applications.project)
@@ -83,9 +83,9 @@ def target_of(request: ChangeRequest, running: RunningJobs) -> Target:
 
 
 def _as_it_runs(entry: DesiredJob | None, recorded: JobIdentity, spec: JobSpec) -> tuple[JobSpec, str] | None:
-    """What a job is given while it runs: the definition that was recorded as started, under its digest,
-    with the new restart budget. Around it (the columns of a stream, say) something may be declared in
-    another way now, which must not restart it.
+    """The spec and digest of a job while it runs: the definition that was recorded as started, under its
+    digest, with the new restart budget. Around it (the columns of a stream, say) something may be declared in
+    another way now, which must not restart it. None where it is not the recorded one.
     """
     if entry is None or entry.digest != recorded.digest:
         return None

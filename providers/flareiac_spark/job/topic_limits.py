@@ -1,5 +1,5 @@
-"""How much topics that jobs write take at once, where an output says how much its producer sends. Touches
-brokers.
+"""The sizes that topics take at once to which jobs write, where an output sets how much its producer sends.
+Touches brokers.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ from flareiac_spark_runtime.sources.kafka_client import LARGEST_BATCH, SENT_AT_O
 
 
 def asked_of(request: ReadRequest) -> Iterator[tuple[str, Asked]]:
-    """What is asked for the outputs of a declared job, by output."""
+    """The questions for the outputs of a declared job, by output."""
     if request.desired is None:
         return
     try:
@@ -51,7 +51,9 @@ def limits_of(
 
 
 def blockers(case: JobCase) -> Iterator[Blocker]:
-    """Why a job would be refused at its start: its producer sends more at once than the topic takes."""
+    """The reasons that a job would be refused at its start: its producer sends more at once than the topic
+    takes.
+    """
     for name, limit in case.facts.topic_limits.items():
         output = case.desired.outputs.get(name)
         if isinstance(output, KafkaOutput):

@@ -33,7 +33,7 @@ class Wanted:
 
 
 def settled(job: JobStatus, *, finite: bool) -> bool:
-    """Whether nothing more is to be waited for: it failed, ended, or is stable."""
+    """Returns True if nothing more is to be waited for: the job failed, ended, or is stable."""
     if job.phase in ("failed", "completed"):
         return True
     if finite:
@@ -44,7 +44,9 @@ def settled(job: JobStatus, *, finite: bool) -> bool:
 
 
 def computes_its_first_batch(job: JobStatus | None) -> bool:
-    """Whether every query has committed a batch or is at work on its first one, and none has failed."""
+    """Returns True if every query has committed a batch or is at work on its first one, and none has
+    failed.
+    """
     if job is None or job.phase != "running" or job.failures or not job.queries:
         return False
     return all(query.batch is not None or query.running_seconds is not None for query in job.queries)
@@ -78,14 +80,14 @@ def wait_until_settled(
 
 
 def runs_no_more(status: Status, name: str) -> bool:
-    """Whether the application says that a job has come to its end, or does not know it."""
+    """Returns True if the application reports that a job has come to its end, or does not know it."""
     job = status.jobs.get(name)
     return job is None or job.phase in ENDED
 
 
 def wait_until_stopped(control: ControlDirectory, name: str, timeout: float, cancel: threading.Event) -> bool:
-    """Whether the job runs no more. Raises ``Failure`` if the application dies (then it runs no more
-    either).
+    """Waits, and returns True if the job runs no more. Raises ``Failure`` if the application dies (then it
+    runs no more either).
     """
 
     def look(status: Status) -> bool:
@@ -97,7 +99,9 @@ def wait_until_stopped(control: ControlDirectory, name: str, timeout: float, can
 def not_stable(
     address: str, job: JobStatus | None, within_ms: int, cancelled: bool, log: str, *, waiting: str = ""
 ) -> Diagnostic:
-    """Why a job did not become stable. ``waiting``: why its application has no executors."""
+    """The error of a job that did not become stable. ``waiting``: the reason that its application has no
+    executors.
+    """
     if cancelled:
         found = error(
             codes.START_CANCELLED, f"The apply was cancelled before {address} was stable.", address=address
@@ -127,7 +131,7 @@ def not_stable(
 
 
 def still_running(address: str, seconds: float, cancelled: bool) -> Diagnostic:
-    """Why a job counts as running although it was asked to stop."""
+    """The error of a job that counts as running although it was asked to stop."""
     why = (
         f"The command was cancelled before {address} had stopped."
         if cancelled

@@ -1,5 +1,5 @@
-"""What a plan says of the Avro schemas that outputs write, and how apply registers them. Pure, but for
-``SubjectReader``, ``refusals`` and ``register``, which ask registries.
+"""The texts of a plan about the Avro schemas that outputs write, and their registration by apply. Pure, but
+for ``SubjectReader``, ``refusals`` and ``register``, which ask registries.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -56,7 +56,7 @@ class SubjectReader:
         return self.of(request.address, _declared(request))
 
     def of(self, address: str, job: JobDefinition | None) -> Mapping[str, SubjectVerdict]:
-        """Of the outputs of a definition."""
+        """The verdicts on the schemas of a definition's outputs, by output."""
         answers = self._registries.answers(address, _wanted(job))
         return {
             name: answers[key_of(output.registry), _question(output)]
@@ -123,7 +123,9 @@ def _url(output: KafkaOutput) -> str:
 
 
 def _verdicts(request: PlanRequest, facts: JobFacts) -> Mapping[str, SubjectVerdict]:
-    """Of the declared outputs. Nothing for a job that is started by hand: it writes what it wrote."""
+    """The verdicts on the schemas of the declared outputs. Empty for a job that is started by hand: it writes
+    what it wrote.
+    """
     job = JobDefinition.of(request.desired) if request.desired is not None else None
     if job is None or job.avro:
         return {}
@@ -160,7 +162,7 @@ def _fingerprint(verdict: SubjectVerdict) -> Data:
 
 
 def blockers(request: PlanRequest, facts: JobFacts) -> list[Blocker]:
-    """Why an output has no schema to write."""
+    """The reasons that outputs have no schema to write."""
     found = (_blocker(name, verdict) for name, verdict in _verdicts(request, facts).items())
     return [item for item in found if item is not None]
 
@@ -198,7 +200,7 @@ def _quoted(text: str) -> str:
 
 
 def steps(case: JobCase, recorded: JobDefinition | None) -> Iterator[Step]:
-    """What apply registers."""
+    """The steps by which apply registers schemas."""
     for name, verdict in _verdicts(case.request, case.facts).items():
         if isinstance(verdict, Accepted) and _is_new(name, case.desired, recorded):
             what = f"registers the schema of output {name} as"
@@ -216,7 +218,7 @@ def steps(case: JobCase, recorded: JobDefinition | None) -> Iterator[Step]:
 
 
 def reasons(case: JobCase, recorded: JobDefinition | None) -> Iterator[str]:
-    """Which registered schemas are written, where that is news."""
+    """The registered schemas that are written, where that is news."""
     for name, verdict in _verdicts(case.request, case.facts).items():
         if isinstance(verdict, Registered) and _is_new(name, case.desired, recorded):
             yield (
@@ -230,7 +232,7 @@ def _is_new(name: str, desired: JobDefinition, recorded: JobDefinition | None) -
 
 
 def drift(case: JobCase, recorded: JobDefinition) -> list[str]:
-    """What the registry changed of outputs that are declared as they are recorded."""
+    """The changes by the registry to outputs that are declared as they are recorded."""
     found = []
     for name, verdict in _verdicts(case.request, case.facts).items():
         before = _written_before(name, case.desired.avro_outputs[name], recorded)
@@ -256,7 +258,7 @@ def _drift(name: str, verdict: SubjectVerdict, before: WrittenSchema) -> str:
 
 
 def unknown(request: PlanRequest, facts: JobFacts) -> Iterator[str]:
-    """What registries did not answer, in words."""
+    """The questions that registries did not answer, in words."""
     for name, verdict in _verdicts(request, facts).items():
         if isinstance(verdict, SubjectUnknown):
             yield f"output {name}: {verdict.why}"
@@ -287,7 +289,7 @@ def _meaning(name: str, desired: JobDefinition) -> str:
 
 
 def refusals(requests: Sequence[ChangeRequest]) -> list[Diagnostic]:
-    """Why outputs cannot write what was planned, as the registries are now."""
+    """The reasons that outputs cannot write what was planned, as the registries are now."""
     reader, found = SubjectReader(), list[Diagnostic]()
     for request in requests:
         job = JobDefinition.of(request.action.planned)
