@@ -32,7 +32,7 @@ def is_gathering(select: exp.Select) -> bool:
 
 
 def is_aggregate(node: exp.Expr) -> bool:
-    """Whether the node itself is a call that gathers rows, with its FILTER and the like."""
+    """Returns True if the node itself is a call that gathers rows, with its FILTER and the like."""
     match node:
         case exp.Filter() | exp.IgnoreNulls() | exp.RespectNulls() | exp.WithinGroup():
             return is_aggregate(node.this)
@@ -217,8 +217,8 @@ class _Gatherer:
         return resolved
 
     def _reads_rows(self, call: exp.Anonymous) -> bool:
-        """Whether an unknown function can only be an aggregate, since it reads a column that is neither
-        grouped nor aggregated.
+        """Returns True if an unknown function can only be an aggregate, since it reads a column that is
+        neither grouped nor aggregated.
         """
 
         def loose(node: exp.Expr) -> bool:
@@ -245,8 +245,8 @@ class _Gatherer:
         return written_where(column_of(self._aggregate.id, name), meaning)
 
     def _finish(self) -> Resolver:
-        """What HAVING and ORDER BY can name: the relations' columns, and the outputs. One name for both is
-        not read.
+        """The resolver of the names in HAVING and ORDER BY: the relations' columns, and the outputs. One name
+        for both is not read.
         """
         finish = Resolver(self._scope, self._resolver.aside)
         finish.windows = self._resolver.windows
@@ -269,6 +269,6 @@ def _topmost(tree: exp.Expr) -> list[exp.Expr]:
 
 
 def _words(tree: exp.Expr, resolved: exp.Expr) -> list[str]:
-    """How each aggregate of ``resolved`` is written; nothing where an alias brought in others."""
+    """The normalized text of each aggregate of ``resolved``; empty where an alias brought in others."""
     written = [normalize(each, lambda _, name: name.lower()) for each in _topmost(tree)]
     return written if len(written) == len(_topmost(resolved)) else []

@@ -20,7 +20,7 @@ _ATOMIC: Final[Mapping[str, str]] = {
     "uuid": "text",
     "binary": "bytes",
 }
-"""What Spark's store assignment takes for alike. Spark reads a uuid as text."""
+"""The class of each type that Spark's store assignment takes for alike. Spark reads a uuid as text."""
 _NESTED: Final = frozenset({"struct", "list", "map"})
 
 
@@ -52,7 +52,7 @@ def element_type(kind: str | None) -> str | None:
 
 
 def is_plain(kind: str) -> bool:
-    """Whether values of this type have no fields, elements or paths inside."""
+    """Returns True if values of this type have no fields, elements or paths inside."""
     return _class(kind) is not None
 
 
@@ -61,7 +61,9 @@ def is_list(kind: str) -> bool:
 
 
 def cannot_store(kind: str | None, column: str) -> bool:
-    """Whether Spark's store assignment certainly refuses values of a type in a column of another one."""
+    """Returns True if Spark's store assignment certainly refuses values of a type in a column of another
+    one.
+    """
     if kind is None:
         return False
     given, taken = _class(kind) or _head(kind), _class(column) or _head(column)

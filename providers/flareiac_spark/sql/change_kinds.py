@@ -7,8 +7,8 @@ from flareiac.kernel.lazy_dataclass import dataclass
 
 
 class ChangeKind(StrEnum):
-    """What of a query differs. Below means: it feeds a stateful operator; what is not below one touches no
-    state.
+    """The part of a query that differs. Below means: it feeds a stateful operator; a part that is not below
+    one touches no state.
     """
 
     SOURCES = "sources"
@@ -41,13 +41,13 @@ class ChangeKind(StrEnum):
     INPUT_OF_STATE = "input-of-state"
     """An expression below the state: its values go into the state or decide where they go."""
     HINT = "hint"
-    """How Spark is to compute a join: no other rows come out, wherever it stands."""
+    """The hint for the way in which Spark computes a join: no other rows come out, wherever it stands."""
     UNKNOWN = "unknown"
 
 
 def placed(part: ChangeKind, *, feeds_state: bool) -> ChangeKind:
-    """What a difference is at its place: below the state nothing is only above it. Every difference passes
-    here.
+    """The kind of a difference at its place: below the state nothing is only above it. Every difference
+    passes here.
     """
     match part:
         case ChangeKind.PROJECTION | ChangeKind.LIMIT | ChangeKind.ORDER:
@@ -79,8 +79,8 @@ def placed(part: ChangeKind, *, feeds_state: bool) -> ChangeKind:
 
 
 ABOVE_STATE: Final = frozenset(part for part in ChangeKind if placed(part, feeds_state=True) is not part)
-"""What differs above the state of a query that holds some, or in a query without: the state itself means what
-it meant.
+"""The differences above the state of a query that holds some, or in a query without: the state itself means
+what it meant.
 """
 
 
@@ -103,8 +103,8 @@ class Difference:
     new: str = ""
     detail: str = ""
     same_type: bool | None = None
-    """Of what the state is made of: whether its types and their number stay as they are, so that Spark goes
-    on from the old state silently. None: it cannot be determined, or does not matter.
+    """For the expressions that the state is made of: True if their types and their number stay as they are,
+    so that Spark goes on from the old state silently. None: it cannot be determined, or does not matter.
     """
     column: ColumnChange | None = None
     """The one output column that differs; None where it is another difference."""

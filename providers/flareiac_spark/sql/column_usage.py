@@ -27,8 +27,9 @@ def _names(tree: exp.Expr, relation: str) -> Iterator[str]:
 
 
 def _of_source(select: exp.Select, source: exp.Table, *, alone: bool) -> Iterator[str]:
-    """What a query names of one of its sources: after the source's name, and where there is no other also
-    without it. ``current_user`` is the source's column where it has one; else nothing has that name.
+    """The names of columns of one source in a query: after the source's name, and where there is no other
+    source also without it. ``current_user`` is the source's column where it has one; else nothing has that
+    name.
     """
     own = source.alias_or_name.lower()
     aliases = {alias.alias.lower() for alias in select.find_all(exp.Alias)}
@@ -58,8 +59,8 @@ def _sources(select: exp.Select) -> Iterator[exp.Expr]:
 
 
 def _is_correlated(select: exp.Select) -> bool:
-    """Whether names may also be those of a query around it: so in an expression, not after FROM and not in a
-    CTE.
+    """Returns True if names may also be those of a query around it: so in an expression, not after FROM and
+    not in a CTE.
     """
     around = select.parent
     if isinstance(around, exp.Subquery):

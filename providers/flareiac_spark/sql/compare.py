@@ -25,7 +25,7 @@ _SHORT: Final = 160
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """What one output reads.
+    """The query of one output.
 
     ``steps``: name -> SQL, in order. ``source``: the step or input that the output writes. ``streams``: the
     streamed inputs. ``columns``: input -> column -> type as Iceberg spells it (``long``, ``decimal(12,2)``),
@@ -64,7 +64,7 @@ class Meaning:
 
 
 def compare_queries(old: Query, new: Query) -> Meaning:
-    """Whether two queries mean the same, and what differs.
+    """Compares the meaning of two queries, and gives the differences.
 
     The same SQL over other columns is another query where one of them captures a name: each side is read with
     its own. The types of columns only tell more about what differs: that a column has another type is no
@@ -166,8 +166,8 @@ def _types(query: Query) -> Callable[[str, str], str | None]:
 
 
 def _names_are_made_up(query: Query, composed: Composed) -> bool:
-    """Whether code reads a column that is called by the text of its expression: another text of the same
-    value is another name.
+    """Returns True if code reads a column that is called by the text of its expression: another text of the
+    same value is another name.
     """
     return query.exact_names and any(not output.name for output in composed.outputs)
 
@@ -177,8 +177,8 @@ def _stateful(composed: Composed) -> bool:
 
 
 def _by_words(old: Query, new: Query, moved: frozenset[str], reason: str) -> Meaning:
-    """Of what cannot be composed: the same words in the same steps over the same columns mean the same,
-    anything else is unknown.
+    """The comparison by words, for queries that cannot be composed: the same words in the same steps over the
+    same columns mean the same, anything else is unknown.
     """
     before, after = _feeding(old), _feeding(new)
     state = _maybe_stateful(old), _maybe_stateful(new)
@@ -191,7 +191,7 @@ def _by_words(old: Query, new: Query, moved: frozenset[str], reason: str) -> Mea
 
 
 def _surroundings(query: Query, steps: Mapping[str, str]) -> tuple[object, ...]:
-    """What decides about the meaning beside the SQL."""
+    """The facts that decide about the meaning beside the SQL."""
     dedups = {name: query.dedups[name] for name in steps if name in query.dedups}
     streams = {name.lower() for name in query.streams}
     return (

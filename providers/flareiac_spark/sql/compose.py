@@ -80,8 +80,8 @@ class Relation:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Names:
-    """What relation names mean where a query stands: CTEs (each with what it sees itself), then steps and
-    inputs.
+    """The meanings of relation names where a query stands: CTEs (each with the names that it sees itself),
+    then steps and inputs.
 
     ``steps``: those being composed, so that none reads itself.
     """

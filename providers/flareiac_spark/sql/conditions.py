@@ -6,8 +6,8 @@ from flareiac_spark.sql.parse import parsed
 
 
 def reads_from(condition: str, alias: str) -> bool:
-    """Whether a condition certainly reads a column of a relation by this name; False also where it cannot be
-    read.
+    """Returns True if a condition certainly reads a column of a relation by this name; False also where it
+    cannot be read.
     """
     tree = parsed(f"SELECT 1 WHERE {condition}")
     return tree is not None and any(

@@ -121,7 +121,7 @@ class _Side:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Place:
-    """Of an operator: whether it holds state itself, and whether it feeds one that does."""
+    """The place of an operator: true if it holds state itself, and if it feeds one that does."""
 
     stateful: bool
     feeds_state: bool
@@ -131,7 +131,9 @@ class _Place:
         return self.stateful or self.feeds_state
 
     def part(self, part: ChangeKind) -> ChangeKind:
-        """Of an operator without state every difference is one of values."""
+        """The kind of a difference at this place: in an operator without state every difference is one of
+        values.
+        """
         return part if self.stateful else ChangeKind.PROJECTION
 
 
@@ -376,8 +378,8 @@ class _Differ:
         return _all([self._key_type(one.expr, other.expr) for one, other in zip(old, new, strict=True)])
 
     def _key_type(self, old: exp.Expr, new: exp.Expr) -> bool | None:
-        """Whether the state takes the new key for the old one. It does not where nulls come into what had
-        none (the other way it does).
+        """Returns True if the state takes the new key for the old one. It does not where nulls come into a
+        key that had none (the other way it does).
         """
         if never_null(old) and not never_null(new):
             return False
@@ -715,7 +717,7 @@ def _kinds_below(operator: Operator) -> set[tuple[type, bool]]:
 
 
 def _part_of(operator: Operator, stateful: ChangeKind) -> ChangeKind:
-    """What it is that such an operator comes or goes."""
+    """The kind of the difference that such an operator comes or goes."""
     match operator:
         case _ if holds_state(operator):
             return stateful
@@ -728,7 +730,7 @@ def _part_of(operator: Operator, stateful: ChangeKind) -> ChangeKind:
 
 
 def _moved(pairs: list[tuple[int, int]], old: list[Item], new: list[Item]) -> bool:
-    """Whether the same items stand in another order."""
+    """Returns True if the same items stand in another order."""
     return len(pairs) == len(old) == len(new) and [one for one, _ in pairs] != list(range(len(pairs)))
 
 

@@ -86,7 +86,7 @@ def _window_call(expr: exp.Expr) -> exp.Anonymous | None:
 
 
 def window_change(old: exp.Expr, new: exp.Expr) -> str:
-    """Which argument of a window differs."""
+    """The argument of a window that differs, with both of its values."""
     one, another = _window_call(old), _window_call(new)
     if one is None or another is None:
         return ""

@@ -42,7 +42,7 @@ def normalize(node: exp.Expr, named: Namer) -> str:
 
 
 def _parts(node: exp.Expr, named: Namer) -> list[str]:
-    """What a node is made of, without what is not said."""
+    """The parts of a node, without those that are not written."""
     return [
         f"{key}={_value(value, named)}"
         for key, value in sorted(node.args.items())

@@ -56,7 +56,7 @@ class Scan:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class _OverOne:
-    """What works on the rows of one operator."""
+    """An operator that works on the rows of one other operator."""
 
     id: str
     step: str
@@ -111,7 +111,7 @@ class Join:
 
     @property
     def input(self) -> Block:
-        """Of a join with a table: the side that streams."""
+        """The side of a join with a table that streams."""
         return self.right if self.right.base.streams and not self.left.base.streams else self.left
 
     @property
@@ -183,7 +183,7 @@ class Output:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Hint:
-    """How Spark is to join what a SELECT reads."""
+    """The hint for the way in which Spark joins the relations that a SELECT reads."""
 
     text: str
     step: str
@@ -317,8 +317,8 @@ def read_by(operator: Operator) -> list[exp.Expr]:
 
 
 def meanings(operator: Operator | None, name: str) -> list[exp.Expr]:
-    """What a column that an operator gives is made of: in a union of one expression from each input, of a
-    relation of none.
+    """The expressions of which a column that an operator gives is made: in a union one of each input, in a
+    relation none.
     """
     match operator:
         case Aggregate():

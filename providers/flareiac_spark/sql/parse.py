@@ -57,9 +57,9 @@ def _names_by_text(tree: exp.Expr) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unread:
-    """Where a query could not be read: offsets in its text, the whole of it where the place is not known.
-    ``wrong``: why it certainly is no query of Spark's, as a sentence; empty where it may be one.
-    ``names_by_text``: the query parses, and ``IDENTIFIER('p')`` leaves open what it reads.
+    """The part of a query that could not be read: offsets in its text, the whole of it where the place is not
+    known. ``wrong``: the reason that it certainly is no query of Spark's, as a sentence; empty where it may
+    be one. ``names_by_text``: the query parses, and ``IDENTIFIER('p')`` leaves open what it reads.
     """
 
     start: int

@@ -32,7 +32,7 @@ _INNER_WITHOUT = {
     ("full", _LEFT): "left",
     ("full", _RIGHT): "right",
 }
-"""What an outer join becomes when a filter drops the rows that have nulls on one side."""
+"""The join that an outer join becomes when a filter drops the rows that have nulls on one side."""
 
 
 def split(condition: exp.Expr) -> list[exp.Expr]:
@@ -163,7 +163,7 @@ def _sides(join: Join, expr: exp.Expr) -> set[int]:
 
 
 def _drops_nulls(join: Join, side: int, expr: exp.Expr) -> bool | None:
-    """Whether a row with nulls on one side cannot pass. None: it cannot be determined."""
+    """Returns True if a row with nulls on one side cannot pass. None: it cannot be determined."""
 
     def null_with_side(value: exp.Expr) -> bool:
         match value:

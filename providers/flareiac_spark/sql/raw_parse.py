@@ -48,9 +48,9 @@ def raw_parse(sql: str) -> exp.Query | None:
 
 
 def _is_misread(node: exp.Expr) -> bool:
-    """Where the parser binds otherwise than Spark: ``a:b`` as an alias; ``a | b & c``, ``a || b + c``, ``a =
-    b < c`` and ``a = b IN (c)``, which Spark reads in another order. With brackets they are read alike. Also
-    where a number or a word stands for a column: ``ORDER BY 2``, ``ORDER BY ALL``.
+    """Returns True if the parser binds otherwise than Spark: ``a:b`` as an alias; ``a | b & c``, ``a || b +
+    c``, ``a = b < c`` and ``a = b IN (c)``, which Spark reads in another order. With brackets they are read
+    alike. Also if a number or a word stands for a column: ``ORDER BY 2``, ``ORDER BY ALL``.
     """
     bits = (exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor, exp.BitwiseLeftShift, exp.BitwiseRightShift)
     equal, ordered = (exp.EQ, exp.NEQ, exp.NullSafeEQ), (exp.GT, exp.GTE, exp.LT, exp.LTE)

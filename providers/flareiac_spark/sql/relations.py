@@ -59,7 +59,9 @@ def name_of(table: exp.Table) -> str:
 
 
 def row_by_row(sql: str) -> bool:
-    """Whether each row that a query gives certainly is made of one row of the only relation that it reads."""
+    """Returns True if each row that a query gives certainly is made of one row of the only relation that it
+    reads.
+    """
     tree = parsed(sql)
     if not isinstance(tree, exp.Select) or len(list(tree.find_all(exp.Table))) != 1:
         return False
@@ -69,8 +71,8 @@ def row_by_row(sql: str) -> bool:
 
 
 def columns_read(steps: Sequence[str], relation: str, known: Sequence[str]) -> frozenset[str]:
-    """Those of the known columns of a relation that some step may read, lower case. All of them where that
-    cannot be determined, or none is.
+    """The known columns of a relation that some step may read, lower case. All of them where that cannot be
+    determined, or none is.
     """
     everything = frozenset(column.lower() for column in known)
     names: set[str] = set()
@@ -83,7 +85,9 @@ def columns_read(steps: Sequence[str], relation: str, known: Sequence[str]) -> f
 
 
 def stars_over(steps: Sequence[str], relation: str) -> bool:
-    """Whether some step may take the columns of a relation as they come, so that their order counts."""
+    """Returns True if some step may take the columns of a relation as they come, so that their order
+    counts.
+    """
     return any(tree is None or _stars_over(tree, relation) for tree in map(parsed, steps))
 
 

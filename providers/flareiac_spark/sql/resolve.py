@@ -10,7 +10,7 @@ from flareiac_spark.sql.scope import CannotTell, Given, Scope, fields_of
 from flareiac_spark.sql.tree import bare, is_call, is_star
 
 Aside = Callable[["exp.Expr", Scope], "exp.Expr"]
-"""What stands for a query inside an expression."""
+"""The function that makes the expression which stands for a query inside an expression."""
 
 
 class Resolver:
@@ -165,8 +165,8 @@ class Resolver:
         return len(parts) > 1 and any(source.answers(parts[:1]) for source in self._scope.sources)
 
     def _of_earlier(self, parts: list[str], defined: exp.Expr) -> exp.Expr:
-        """Where a relation could give the name too, only Spark knows which is meant, unless the definition
-        itself reads that column.
+        """The definition of an earlier name. Where a relation could give the name too, only Spark knows which
+        is meant, unless the definition itself reads that column.
         """
         if self._scope.maybe(parts[0].lower()):
             found = self._scope.find(parts)
@@ -202,7 +202,7 @@ def column_name(item: exp.Expr) -> str:
 
 
 def _called(value: exp.Expr, name: str) -> exp.Expr:
-    """What has no name of its own is called by its place."""
+    """Names a value by its place if it has no name of its own."""
     return exp.Alias(this=value, alias=exp.to_identifier(name, quoted=True)) if name else value
 
 
@@ -213,7 +213,7 @@ def _made_up(given: Given) -> str:
 
 
 def _declared(variable: exp.Expr, written: str) -> str:
-    """Which of two spellings a field is called by is Spark's secret: both count."""
+    """The spellings by which a field may be called. Spark does not show which of two it takes: both count."""
     return variable.name if variable.name == written else f"{variable.name} {written}"
 
 

@@ -8,7 +8,9 @@ from sqlglot import exp
 from flareiac.kernel.lazy_dataclass import dataclass
 
 Through = Callable[["exp.Expr", tuple[int, str]], "exp.Expr"]
-"""What an operator makes of an expression of its input (and of its place there)."""
+"""The function that carries an expression of an operator's input (and its place there) through the
+operator.
+"""
 
 
 class CannotTell(Exception):
@@ -115,7 +117,7 @@ class Scope:
         return self.outer.find(parts) if self.outer else None
 
     def starred(self, star: exp.Expr) -> list[Given]:
-        """What ``*``, ``t.*`` and ``* EXCEPT (a)`` stand for, in order."""
+        """The columns for which ``*``, ``t.*`` and ``* EXCEPT (a)`` stand, in order."""
         inner = star if isinstance(star, exp.Star) else star.this
         if any(value for name, value in inner.args.items() if name != "except_"):
             raise CannotTell("a star that renames is not read here")
@@ -145,7 +147,7 @@ class Scope:
         return [*first, *rest]
 
     def surely(self, name: str) -> bool:
-        """Whether some relation is known to give this column."""
+        """Returns True if some relation is known to give this column."""
         return name in self.merged or any(source.knows(name) for source in self.sources)
 
     def maybe(self, name: str) -> bool:

@@ -37,7 +37,9 @@ class StatefulStep:
 
 
 def stateful_steps(steps: Mapping[str, str], streams: Collection[str]) -> tuple[StatefulStep, ...]:
-    """Why a chain of steps (in order) holds state. A step that reads a stream is one itself."""
+    """The steps of a chain (in order) that hold state, with the kind of it. A step that reads a stream is one
+    itself.
+    """
     streaming = {name.lower() for name in streams}
     found: list[StatefulStep] = []
     for name, sql in steps.items():
@@ -91,7 +93,7 @@ def _reads(node: exp.Expr, streams: set[str] | None) -> bool:
 
 
 def _aggregates(item: exp.Expr | None) -> bool:
-    """Whether an expression holds an aggregate of this select (not one inside OVER, nor one of a
+    """Returns True if an expression holds an aggregate of this select (not one inside OVER, nor one of a
     subquery).
     """
     if item is None:

@@ -26,17 +26,17 @@ _SPARKS_OWN: Final = re.compile(
 )
 """Columns of metadata, and functions that are called without brackets."""
 _GENERATED: Final = re.compile(r"value|col\d*|key|pos")
-"""What generators name by themselves."""
+"""The names that generators give by themselves."""
 _WINDOWS: Final = ("window", "session_window")
 _UNITS: Final = re.compile(
     r"(year|quarter|month|week|day|dayofyear|dayofweek|hour|minute|second|millisecond|microsecond)s?"
 )
-"""What functions of time take as words."""
+"""The words that functions of time take as units."""
 _WORD: Final = re.compile(r"\w+")
 _NAMED_AS: Final = re.compile(r"\bAS\s*(,|$|FROM\b)", re.IGNORECASE)
 """A column that Spark calls ``AS``, and that sqlglot reads without a name."""
 _AGGREGATES: Final = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)
-"""Those that certainly are aggregates, whatever their arguments are."""
+"""The calls that certainly are aggregates, whatever their arguments are."""
 _IN_TABLES: Final = {"byte": "int", "short": "int", "timestamp": "timestamp_ntz"}
 """The names in tables of what has another one here."""
 
@@ -109,9 +109,9 @@ def read(sql: str, known: Mapping[str, Columns | None], unsure: Collection[str] 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class _Scope:
-    """What names mean in one SELECT. ``declared``: names that it gives by itself, anywhere in it, as often as
-    it does; ``selected``: names that paths give to its columns, by which ORDER BY can call them; ``unsure``:
-    the sources of which an unknown name is no mistake.
+    """The meanings of names in one SELECT. ``declared``: names that it gives by itself, anywhere in it, as
+    often as it does; ``selected``: names that paths give to its columns, by which ORDER BY can call them;
+    ``unsure``: the sources of which an unknown name is no mistake.
     """
 
     sources: dict[str, Columns | None]
@@ -133,8 +133,8 @@ class _Scope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Meaning:
-    """What a dotted name stands for. ``column``: the name of the column that it begins with, with the place
-    of its source; None where that is not certain.
+    """The meaning of a dotted name. ``column``: the name of the column that it begins with, with the place of
+    its source; None where that is not certain.
     """
 
     column: tuple[str, str] | None
@@ -421,7 +421,7 @@ def _own_type(expr: exp.Expr) -> str | None:
 
 
 def _own_aggregates(item: exp.Expr, select: exp.Select) -> bool:
-    """Whether an item certainly has an aggregate of this SELECT."""
+    """Returns True if an item certainly has an aggregate of this SELECT."""
     return any(
         call.find_ancestor(exp.Select) is select
         and call.find_ancestor(exp.Window) is None
@@ -431,7 +431,7 @@ def _own_aggregates(item: exp.Expr, select: exp.Select) -> bool:
 
 
 def _starred(item: exp.Expr, scope: _Scope) -> Sequence[GivenColumn] | None:
-    """What ``*``, ``t.*`` and ``* EXCEPT (a)`` stand for, in order."""
+    """The columns for which ``*``, ``t.*`` and ``* EXCEPT (a)`` stand, in order."""
     star = item.this if isinstance(item, exp.Column) else item
     if any(value for name, value in star.args.items() if name != "except_"):
         return None
@@ -462,12 +462,12 @@ def _starred(item: exp.Expr, scope: _Scope) -> Sequence[GivenColumn] | None:
 
 
 def _merges(join: exp.Join) -> bool:
-    """Whether two columns of its sides become one."""
+    """Returns True if two columns of its sides become one."""
     return bool(clause(join, "using") or clause(join, "method"))
 
 
 def _hides(join: exp.Join) -> bool:
-    """Whether the columns of its right side are not seen after it."""
+    """Returns True if the columns of its right side are not seen after it."""
     return (join.kind or "").upper() in ("SEMI", "ANTI") or (join.side or "").upper() in ("SEMI", "ANTI")
 
 
@@ -522,7 +522,7 @@ def _selected_fields(select: exp.Select) -> Iterator[str]:
 
 
 def _may_be_sparks(name: str, select: exp.Select) -> bool:
-    """Whether Spark may give a column of this name by itself."""
+    """Returns True if Spark may give a column of this name by itself."""
     if _SPARKS_OWN.fullmatch(name) or not _WORD.fullmatch(name):
         return True
     if name in _WINDOWS:
@@ -540,8 +540,8 @@ def _may_generate(call: str) -> bool:
 
 
 def _is_a_name(column: exp.Column) -> bool:
-    """Whether it is a column of a source, and no star, hint, unit of time, name of an argument or path into a
-    value.
+    """Returns True if it is a column of a source, and no star, hint, unit of time, name of an argument or
+    path into a value.
     """
     if isinstance(column.parts[-1], exp.Star) or any("." in part.name for part in column.parts):
         return False

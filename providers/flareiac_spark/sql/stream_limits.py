@@ -16,7 +16,7 @@ from flareiac_spark.sql.tree import clause, joins_of, place_of, sources_of
 
 
 class StreamLimit(StrEnum):
-    """What Spark does not run over a stream."""
+    """A part of a query that Spark does not run over a stream."""
 
     SORT = "it sorts"
     OFFSET = "it has OFFSET"

@@ -1,4 +1,4 @@
-"""What the readers of SQL ask of sqlglot's trees. Pure."""
+"""The helpers by which the readers of SQL read sqlglot's trees. Pure."""
 
 from collections.abc import Container
 from typing import Any, Final, TypeGuard
@@ -27,7 +27,7 @@ def bare(expr: exp.Expr) -> exp.Expr:
 
 
 def unaliased(item: exp.Expr) -> exp.Expr:
-    """What an item of SELECT computes."""
+    """The expression that an item of SELECT computes."""
     return item.this if isinstance(item, exp.Alias | exp.Aliases) else item
 
 
@@ -39,7 +39,7 @@ def column_or_function(node: exp.Expr) -> str | None:
 
 
 def is_call(node: object, names: Container[str]) -> TypeGuard[exp.Anonymous]:
-    """Whether it calls one of these functions, in lower case."""
+    """Returns True if the node calls one of these functions, in lower case."""
     return isinstance(node, exp.Anonymous) and node.name.lower() in names
 
 
@@ -54,7 +54,7 @@ def column_of(giver: str, name: str) -> exp.Column:
 
 
 def sources_of(select: exp.Select) -> list[exp.Expr]:
-    """What stands after FROM and JOIN, in order; nothing in a query without FROM."""
+    """The relations after FROM and JOIN, in order; empty in a query without FROM."""
     first = select.args.get("from_")
     return [] if first is None else [first.this, *(join.this for join in select.args.get("joins") or ())]
 
@@ -70,7 +70,7 @@ def clause(node: exp.Expr, name: str) -> Any:
 
 
 def place_of(identifier: exp.Expr) -> tuple[int, int] | None:
-    """Where a name begins and ends in the text that was parsed; None where that is not known."""
+    """The beginning and the end of a name in the text that was parsed; None where they are not known."""
     start, end = (identifier.meta.get(name) for name in ("start", "end"))
     return (start, end + 1) if isinstance(start, int) and isinstance(end, int) else None
 

@@ -79,8 +79,8 @@ def type_of(expr: exp.Expr, column: ColumnType) -> str | None:
 
 
 def buffer_of(call: exp.Expr, column: ColumnType) -> Buffer | None:
-    """What an aggregate keeps for each group. Equal buffers: Spark takes one for the other. None: it cannot
-    be determined here.
+    """The buffer that an aggregate keeps for each group. Equal buffers: Spark takes one for the other. None:
+    it cannot be determined here.
     """
     while isinstance(call, exp.Filter | exp.IgnoreNulls | exp.RespectNulls):
         call = call.this
@@ -101,7 +101,8 @@ def buffer_of(call: exp.Expr, column: ColumnType) -> Buffer | None:
 
 
 def same_buffer(old: Buffer | None, new: Buffer | None) -> bool | None:
-    """Whether Spark goes on from the old buffer with the new aggregate. None: it cannot be determined.
+    """Returns True if Spark goes on from the old buffer with the new aggregate. None: it cannot be
+    determined.
 
     State that never held nulls is not taken for what may hold some (``count`` to ``sum``); the other way
     round it is.
