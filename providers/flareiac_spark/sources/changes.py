@@ -1,4 +1,4 @@
-"""What a change of a source does to a running query. Pure."""
+"""The effect of a change of a source on a running query. Pure."""
 
 from collections.abc import Mapping
 
@@ -25,7 +25,7 @@ class Meaning:
     part: tuple[str, ...] = ()
 
     def values(self, source: object) -> list[Data]:
-        """What is compared."""
+        """The values that are compared."""
         return [self._value(getattr(source, name)) for name in self.attributes]
 
     def _value(self, value: Data) -> Data:

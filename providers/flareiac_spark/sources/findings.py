@@ -1,5 +1,5 @@
-"""What is found of the records that an input has yet to read, in the system that holds them: a closed union.
-Pure.
+"""The findings about the records that an input has yet to read, in the system that holds them: a closed
+union. Pure.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ Partition: TypeAlias = tuple[str, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lag:
-    """How many offsets lie between what committed batches have read and the end. Compaction and transactions
+    """The number of offsets between what committed batches have read and the end. Compaction and transactions
     leave some of them without a record.
     """
 
@@ -22,7 +22,7 @@ class Lag:
 
     @property
     def total(self) -> int:
-        """Of all partitions."""
+        """The sum over all partitions."""
         return sum(self.offsets.values())
 
 
@@ -128,12 +128,12 @@ Finding: TypeAlias = (
 )
 
 Lost: TypeAlias = OffsetsGone | BeyondEnd | PartitionsGone | TopicRecreated | TopicGone | OtherCluster
-"""Those with which a query cannot go on."""
+"""The findings with which a query cannot go on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicExtent:
-    """What a topic holds: the number of offsets that can be read, and of those whose records are deleted.
+    """The extent of a topic: the number of offsets that can be read, and of those whose records are deleted.
     Retention as in ``flareiac.sdk.brokers``.
     """
 
@@ -145,22 +145,22 @@ class TopicExtent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputReach:
-    """What was found for one input. ``topics``: those that it reads now; None where that is not known."""
+    """The findings for one input. ``topics``: those that it reads now; None where that is not known."""
 
     findings: tuple[Finding, ...] = ()
     topics: Mapping[str, TopicExtent] | None = field(default=None)
 
     @property
     def unknown(self) -> Unknown | None:
-        """Why nothing is known."""
+        """The reason that nothing is known, None where something is."""
         return next((item for item in self.findings if isinstance(item, Unknown)), None)
 
     @property
     def lost(self) -> tuple[Lost, ...]:
-        """Why a query cannot go on."""
+        """The reasons that a query cannot go on."""
         return tuple(item for item in self.findings if isinstance(item, Lost))
 
     @property
     def lag(self) -> Lag | None:
-        """How far a query is behind; None where that is not known, or nothing was read yet."""
+        """The lag of a query; None where that is not known, or nothing was read yet."""
         return next((item for item in self.findings if isinstance(item, Lag)), None)

@@ -1,4 +1,4 @@
-"""What was found of the records that an input has yet to read, in words. Pure."""
+"""The findings about the records that an input has yet to read, in words. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
@@ -78,7 +78,7 @@ def details(found: Lost) -> str:
 
 
 def complaint(found: Finding) -> str | None:
-    """What is wrong with a job for which this was found; None for what is not wrong."""
+    """The complaint about a job with this finding; None for a finding that is no fault."""
     match found:
         case Unknown(why=why):
             return f"unknown whether the records that it has yet to read are still there: {why}"
@@ -94,7 +94,7 @@ def complaint(found: Finding) -> str | None:
 
 
 def near_deletion(found: NearDeletion) -> str:
-    """When retention reaches the next record to read."""
+    """The time at which retention reaches the next record to read, in words."""
     where = f"the next record to read of topic {found.topic}, partition {found.partition},"
     if found.left_ms <= 0:
         return f"{where} is older than the topic's retention, and can be deleted at any moment"
@@ -102,7 +102,7 @@ def near_deletion(found: NearDeletion) -> str:
 
 
 def news(reach: InputReach) -> list[str]:
-    """What an input reads from now on that it has not read so far."""
+    """The partitions and topics that an input reads from now on and has not read so far."""
     found = []
     for item in reach.findings:
         match item:
@@ -117,7 +117,7 @@ def news(reach: InputReach) -> list[str]:
 
 
 def lag_text(offsets: int) -> str:
-    """How far a query is behind."""
+    """The lag of a query, in words."""
     return "1 record" if offsets == 1 else f"{offsets:,} records"
 
 

@@ -1,4 +1,4 @@
-"""What was found for one input by all the queries that read it. Pure."""
+"""The findings for one input by all the queries that read it. Pure."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import TypeAlias
@@ -23,7 +23,7 @@ _Offsets: TypeAlias = tuple[int, int]
 
 
 def by_input(reach: Mapping[str, Mapping[str, InputReach]]) -> dict[str, InputReach]:
-    """Of what was found by query and input, what to say of each input."""
+    """The findings for each input, joined from those by query and input."""
     names = dict.fromkeys(name for inputs in reach.values() for name in inputs)
     return {name: joined(inputs[name] for inputs in reach.values() if name in inputs) for name in names}
 
@@ -43,7 +43,7 @@ def joined(reaches: Iterable[InputReach]) -> InputReach:
 
 
 def _about(finding: Finding) -> Hashable:
-    """What two findings have in common that say the same of two queries."""
+    """The part that two findings have in common if they say the same of two queries."""
     match finding:
         case Lag() | TopicsAdded():
             return (type(finding),)
@@ -54,7 +54,7 @@ def _about(finding: Finding) -> Hashable:
 
 
 def _worse(one: Finding, other: Finding) -> Finding:
-    """Of two findings that say the same of two queries."""
+    """The worse of two findings that say the same of two queries."""
     match one, other:
         case Lag(), Lag():
             return max(one, other, key=lambda item: item.total)

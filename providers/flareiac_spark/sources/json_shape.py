@@ -1,4 +1,4 @@
-"""Which fields records in JSON have, and of which types, as a few of them show. Pure. Keeps no value."""
+"""The fields of records in JSON and their types, as a few of the records show them. Pure. Keeps no value."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -16,8 +16,8 @@ _NUMBERS: Final = frozenset({Primitive(name="long"), Primitive(name="double")})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JsonShape:
-    """Of the records that are one object each. ``tree``: their fields; ``paths``: those of each record, with
-    dots between the names, and ``element`` for those of a list.
+    """The shape of the records that are one object each. ``tree``: their fields; ``paths``: those of each
+    record, with dots between the names, and ``element`` for those of a list.
     """
 
     tree: Record
@@ -25,7 +25,7 @@ class JsonShape:
 
 
 def shape_of(values: Sequence[bytes]) -> JsonShape:
-    """What is common to values; those that are no JSON object are left out."""
+    """The common shape of values; those that are no JSON object are left out."""
     objects = [found for value in values if (found := _object(value)) is not None]
     tree: AvroType = Record(name="", fields=())
     for item in objects:

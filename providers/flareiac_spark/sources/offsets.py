@@ -1,4 +1,4 @@
-"""What a source of any kind leaves in a checkpoint, and how it goes on from there."""
+"""The offsets that a source of any kind leaves in a checkpoint, and the rules for going on from them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum, auto
@@ -14,8 +14,8 @@ Write: TypeAlias = Callable[[Place, str], None]
 
 
 class CarryOver(Enum):
-    """How a new generation goes on. POSITION: any query can begin there. LOG: the source's log makes sense
-    together with the offsets and commits alone. NONE: it cannot.
+    """The way in which a new generation goes on. POSITION: any query can begin there. LOG: the source's log
+    makes sense together with the offsets and commits alone. NONE: it cannot.
     """
 
     POSITION = auto()
@@ -51,25 +51,25 @@ class Offsets:
 
     carry_over: CarryOver = CarryOver.NONE
     begins_at_times: bool = False
-    """Whether it knows which rows came when, so that a moment is a beginning."""
+    """True if the source knows which rows came at which time, so that a moment is a beginning."""
     named: str = "{} stream"
     """The source in a sentence, with {} for its kind after an article."""
     read_again: str = "reads its source from the beginning"
-    """What a generation does that reads from the beginning, with {} for the folders that were read."""
+    """The work of a generation that reads from the beginning, with {} for the folders that were read."""
     kept_in_log: str = "what of {} was read"
-    """What a log keeps, with {} for the source's place."""
+    """The content of a log, with {} for the source's place."""
     no_position: str = "its source has no position"
-    """Why it cannot be carried over."""
+    """The reason that it cannot be carried over."""
     lost: str = "what was read so far is not known"
-    """What it means that its log is not whole."""
+    """The consequence of a log that is not whole."""
 
     def is_own(self, offset: Any) -> bool:
-        """Whether an offset, as Spark's JSON says it, is of this kind."""
+        """Returns True if an offset, as Spark's JSON has it, is of this kind."""
         del offset
         return False
 
     def is_own_log(self, log: Place) -> bool:
-        """Whether the log of a source that has no offset yet is of this kind."""
+        """Returns True if the log of a source that has no offset yet is of this kind."""
         del log
         return False
 
@@ -84,12 +84,12 @@ class Offsets:
         return ()
 
     def describe(self, source: SourceOnDisk, log: Place) -> str:
-        """What was read of a source that has an offset, for people. Raises ``Damaged``."""
+        """The part of a source that was read, for people, where it has an offset. Raises ``Damaged``."""
         del log
         return source.offset or ""
 
     def goes_on(self, source: SourceOnDisk) -> str:
-        """Where a generation that carries over goes on."""
+        """The place at which a generation that carries over goes on."""
         return source.kind
 
     def partitions(self, offset: Any) -> Mapping[Partition, int]:
@@ -105,28 +105,30 @@ class Offsets:
         return None
 
     def noted_topics(self, checkpoint: Place) -> NotedTopics:
-        """Which topics the query of a checkpoint began with, where brokers hold the records. Raises
+        """The topics with which the query of a checkpoint began, where brokers hold the records. Raises
         ``Damaged``.
         """
         del checkpoint
         return NotedTopics()
 
     def behind(self, end: Any, latest: Any) -> int | None:
-        """How many records lie between two offsets of this kind; None where they do not tell."""
+        """The number of records between two offsets of this kind; None where they do not tell."""
         del end, latest
         return None
 
     def unread(self, checkpoints: Sequence[Place]) -> tuple[str, ...]:
-        """What no query of a job has read, or perhaps none, though its checkpoints pass over it; in words."""
+        """The records that no query of a job has read, or perhaps none, though its checkpoints pass over
+        them; in words.
+        """
         del checkpoints
         return ()
 
     def continues(self, before: str, after: str) -> bool:
-        """Whether a stream of one place goes on where one of another place stands."""
+        """Returns True if a stream of one place goes on where one of another place stands."""
         return before == after
 
     def carried(self, offset: str, place: str) -> str | None:
-        """What a stream of a place takes over of an offset; None for nothing."""
+        """The part of an offset that a stream of a place takes over; None for nothing."""
         del place
         return offset
 

@@ -41,7 +41,7 @@ def kinds_of(positions: Sequence[str | None]) -> tuple[str, ...]:
 
 
 def _is_there(folder: Place, positions: Sequence[str | None]) -> bool:
-    """Whether each log has what the position of its number names."""
+    """Returns True if each log has the position of its number."""
     for index, line in enumerate(positions):
         try:
             offset = parse_json(line or "{}")

@@ -41,7 +41,7 @@ class NotedTopic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotedTopics:
-    """Which topics of which clusters a query has read. Two clusters may have a topic of one name."""
+    """The topics that a query has read, with their clusters. Two clusters may have a topic of one name."""
 
     topics: tuple[NotedTopic, ...] = ()
 
@@ -64,8 +64,8 @@ class NotedTopics:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerPosition:
-    """Where a query stands. ``next``: the next offset to read; ``ahead``: where a batch in flight ends. Both
-    empty before its first start.
+    """The position of a query. ``next``: the next offset to read; ``ahead``: the end of a batch in flight.
+    Both empty before its first start.
     """
 
     next: Mapping[Partition, int] = field(default_factory=dict)
@@ -74,14 +74,14 @@ class BrokerPosition:
 
     @property
     def topics(self) -> tuple[str, ...]:
-        """Those that it has read, by name."""
+        """The topics that it has read, by name."""
         return tuple(sorted({topic for topic, _partition in (*self.next, *self.ahead)}))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ages:
-    """When the next record to read was written (ms since 1970, UTC), where it was looked at: by partition and
-    offset. ``now_ms``: when the brokers were asked.
+    """The times at which the next records to read were written (ms since 1970, UTC), where they were looked
+    at: by partition and offset. ``now_ms``: the time at which the brokers were asked.
     """
 
     now_ms: int
@@ -96,8 +96,8 @@ def reach_of(
     read: Sequence[str] | None,
     expected: Sequence[str] = (),
 ) -> InputReach:
-    """What was found. ``read``: the names of the topics that the input reads, None where all that were asked
-    for match its pattern. ``expected``: topics that are yet to be created, which may be missing.
+    """The findings for an input. ``read``: the names of the topics that the input reads, None where all that
+    were asked for match its pattern. ``expected``: topics that are yet to be created, which may be missing.
     """
     names = [name for name in view.topics if read is None or name in read]
     topics = {name: _extent(view.topics[name]) for name in names}
@@ -118,8 +118,8 @@ def reach_of(
 
 
 def near(topic: TopicOffsets) -> int | None:
-    """How long before its deletion a record counts as near to it, in ms; None where retention removes
-    nothing by its age, or that is not known.
+    """The time before its deletion, in ms, within which a record counts as near to it; None where retention
+    removes nothing by its age, or that is not known.
     """
     if topic.retention_ms is None or topic.retention_ms < 0:
         return None
@@ -167,8 +167,8 @@ def _is_same(position: BrokerPosition, view: BrokerView, there: TopicOffsets) ->
 
 
 def _of_topic(position: BrokerPosition, view: BrokerView, topic: str) -> Iterator[Finding]:
-    """Where the offsets of one topic are; nothing for another topic of its name, whose offsets mean nothing
-    here.
+    """The findings about the offsets of one topic; none for another topic of its name, whose offsets mean
+    nothing here.
     """
     there = view.topics.get(topic)
     if there is None or not _is_same(position, view, there):
@@ -206,8 +206,8 @@ def _new_topics(position: BrokerPosition, names: Sequence[str]) -> Iterator[Find
 
 
 def _lag(position: BrokerPosition, view: BrokerView, begun: Sequence[str]) -> Iterator[Finding]:
-    """Of topics that are the ones that were read. A partition of which nothing was read lags with all that it
-    holds.
+    """The lag of the topics that are the ones that were read. A partition of which nothing was read lags with
+    all that it holds.
     """
     offsets: dict[Partition, int] = {}
     for topic in begun:

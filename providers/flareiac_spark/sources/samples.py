@@ -1,5 +1,5 @@
-"""What the last records of a topic say of the columns that a stream declares. Pure. Keeps names and types of
-fields, never a value.
+"""The findings in the last records of a topic about the columns that a stream declares. Pure. Keeps names and
+types of fields, never a value.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,8 +20,8 @@ _LARGEST_ID: Final = 100_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampleRead:
-    """How a stream reads values. ``columns`` are those of the value; ``schema``: what all values of Avro are
-    written with, None where they name theirs.
+    """The way in which a stream reads values. ``columns`` are those of the value; ``schema``: the schema with
+    which all values of Avro are written, None where they name theirs.
     """
 
     format: Literal["json", "avro"]
@@ -60,7 +60,7 @@ SampleFinding: TypeAlias = FieldsWithoutColumn | ValuesWithHeader | ValuesWithou
 
 
 def judged(read: SampleRead, topic: str, values: Sequence[bytes]) -> tuple[SampleFinding, ...]:
-    """What is found in values of one topic."""
+    """The findings in values of one topic."""
     small = [value for value in values if len(value) <= LARGEST]
     match read:
         case SampleRead(format="json", columns=columns):

@@ -1,5 +1,5 @@
-"""What a stream declares to read, of any kind, and what the other rooms ask of it. Pure, but for what counts
-a backlog.
+"""The declared source of a stream, of any kind, as the other rooms use it. Pure, but for the count of a
+backlog.
 """
 
 from abc import ABC, abstractmethod
@@ -59,7 +59,7 @@ class TopicRead:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """What a block is read with."""
+    """The surroundings with which a block is read."""
 
     references: References
     project: Project
@@ -69,7 +69,7 @@ class Surroundings:
 
 
 class Places(Protocol):
-    """Where the things are that a source names."""
+    """The places of the things that a source names."""
 
     def path(self, recorded: str) -> str:
         """The absolute path of a recorded place."""
@@ -94,19 +94,19 @@ class Source(ABC):
     block: ClassVar[Block]
     offsets: ClassVar[Offsets]
     meaning: ClassVar[Meaning | None] = None
-    """What decides which values come out of it."""
+    """The attributes that decide which values come out of it."""
     harmless: ClassVar[tuple[Harmless, ...]] = ()
     """Its attributes that leave every value as it is."""
     first_start: ClassVar[tuple[str, ...]] = ()
     """Its attributes that only a first start looks at."""
     first_start_again: ClassVar[str] = "takes effect with the next generation"
-    """When a change of these is seen on a checkpoint that has begun."""
+    """The time at which a change of these is seen on a checkpoint that has begun."""
     names: ClassVar[tuple[str, ...]] = ()
     """Its attributes that only say what the same thing is called in the configuration."""
     elsewhere: ClassVar[str | None] = None
     """The rule of Spark for a source of this kind at another place."""
     held_by_brokers: ClassVar[bool] = False
-    """Whether brokers hold its records, and delete them by themselves."""
+    """True if brokers hold its records, and delete them by themselves."""
     beside: ClassVar[tuple[str, ...]] = ()
     """Columns that a record has whatever is in it: none makes it bad."""
     widened: ClassVar[str | None] = None
@@ -154,7 +154,7 @@ class Source(ABC):
 
     @property
     def place(self) -> str:
-        """What tells sources of one kind apart."""
+        """The text that tells sources of one kind apart."""
         return ""
 
     @property
@@ -164,7 +164,7 @@ class Source(ABC):
 
     @property
     def change_columns(self) -> ChangeColumns | None:
-        """Where its rows are changes of other rows: the columns that say so."""
+        """The columns that say which change a row is, where its rows are changes of other rows; else None."""
         return None
 
     @property
@@ -173,15 +173,15 @@ class Source(ABC):
         return ()
 
     def schema_read(self, columns: Sequence[Column]) -> SchemaRead | None:
-        """What is asked of the schema registry that its values name; None where they name none, or where
-        that is not known yet. ``columns``: all of the stream.
+        """The question to the schema registry that its values name; None where they name none, or where that
+        is not known yet. ``columns``: all of the stream.
         """
         del columns
         return None
 
     def sample_read(self, columns: Sequence[Column]) -> SampleRead | None:
-        """How a plan looks at the last records of its topics; None where it does not. ``columns``: all that
-        the stream declares.
+        """The way in which a plan looks at the last records of its topics; None where it does not.
+        ``columns``: all that the stream declares.
         """
         del columns
         return None
@@ -197,20 +197,20 @@ class Source(ABC):
         return None
 
     def topic_read(self, references: References) -> TopicRead | None:
-        """What is asked of the brokers that hold its records; None where that is not known yet."""
+        """The question to the brokers that hold its records; None where that is not known yet."""
         del references
         return None
 
     def reads_topic(self, topic: str, client: Mapping[str, str]) -> bool:
-        """Whether records of a topic come back by this source, or may. ``client``: how the topic is
-        reached.
+        """Returns True if records of a topic come back by this source, or may. ``client``: the settings with
+        which the topic is reached.
         """
         del topic, client
         return False
 
     @property
     def bad_record_fields(self) -> tuple[str, ...]:
-        """What is known of a record that cannot be read, by the names in ``bad_records.FIELDS``; nothing
+        """The known facts of a record that cannot be read, by the names in ``bad_records.FIELDS``; empty
         where no record can be bad by itself.
         """
         return ()
@@ -232,16 +232,16 @@ class Source(ABC):
 
     @property
     def tells_columns_by_place(self) -> bool:
-        """Whether leaving a column out would shift the others."""
+        """True if leaving a column out would shift the others."""
         return False
 
     def goes_on_in(self, new: "Source") -> bool:
-        """Whether a query that read it goes on with another source on the same checkpoint."""
+        """Returns True if a query that read it goes on with another source on the same checkpoint."""
         return self.shown == new.shown
 
     def addition(self, old: "Source") -> str | None:
-        """What it reads beside an old source that goes on in it, and from where; as a sentence without its
-        end.
+        """The records that it reads beside those of an old source that goes on in it, and their beginning; as
+        a sentence without its end.
         """
         del old
         return None
@@ -281,7 +281,7 @@ class Source(ABC):
         return ""
 
     def running(self) -> Attributes:
-        """What a query is started with, beside what only a first start looks at."""
+        """The attributes with which a query is started, without those that only a first start looks at."""
         left_out = (*self.first_start, *self.names)
         return {name: value for name, value in encode(self).items() if name not in left_out}
 
@@ -332,7 +332,7 @@ def kinds() -> Iterator[tuple[str, type[Source]]]:
 
 
 def offsets_of(kind: str) -> Offsets:
-    """What a kind leaves in a checkpoint; also of one that is not known."""
+    """The rules for the offsets of a kind; also of one that is not known."""
     found = source_class(kind)
     return found.offsets if found is not None else Offsets()
 

@@ -1,4 +1,6 @@
-"""What a stream says of records that cannot be read, and whether its quarantine table can take them. Pure."""
+"""The treatment of records that cannot be read, as a stream declares it, and the check that its quarantine
+table can take them. Pure.
+"""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
@@ -25,7 +27,7 @@ _AT: Final = ("bad_records",)
 def bad_records_of(
     value: Data, source: Source, references: References, diagnostics: Diagnostics
 ) -> BadRecords | None:
-    """What becomes of bad records; None where they fail the job."""
+    """The treatment of bad records; None where they fail the job."""
     given = value if isinstance(value, dict) else {}
     table = given.get("quarantine")
     action: Any = given.get("action") or (QUARANTINE if table is not None else FAIL)

@@ -1,4 +1,4 @@
-"""What users may write in a ``stream`` block."""
+"""The schema of the ``stream`` block."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What a stream block means, as records: one source, its columns, its watermark. Pure."""
+"""The meaning of a stream block, as records: one source, its columns, its watermark. Pure."""
 
 from dataclasses import field
 from typing import Literal
@@ -21,7 +21,7 @@ class Watermark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BadRecords:
-    """What becomes of records that cannot be read; ``quarantine`` is the table that gets them."""
+    """The treatment of records that cannot be read; ``quarantine`` is the table that gets them."""
 
     action: Literal["null", "drop", "quarantine"]
     quarantine: Ref | None

@@ -1,4 +1,6 @@
-"""What a schema registry lets a new version of a subject change, as far as declared columns mind. Pure."""
+"""The changes that a schema registry allows a new version of a subject, as far as they affect declared
+columns. Pure.
+"""
 
 from collections.abc import Sequence
 from typing import Final
@@ -12,7 +14,7 @@ _TRANSITIVE: Final = "_TRANSITIVE"
 
 
 def tolerated(level: str, schema: AvroType, columns: Sequence[SpecColumn]) -> str | None:
-    """What a later version may do, without a full stop; None where no column minds."""
+    """The changes that a later version may make, without a full stop; None where they affect no column."""
     if not isinstance(schema, Record):
         return None
     match level.removesuffix(_TRANSITIVE):

@@ -22,7 +22,7 @@ TIMEOUT_S: Final = 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaRead:
-    """What a stream asks a registry for: the subjects of its values. ``columns`` are those of the value.
+    """The question of a stream to a registry: the subjects of its values. ``columns`` are those of the value.
     ``row`` gives the record that they are read from, None for a schema that has none; by itself that is the
     whole value.
     """
@@ -58,8 +58,8 @@ SchemaFinding: TypeAlias = LatestSchema | SchemaUnknown
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedSubject:
-    """What a registry answered of a subject. ``level``: which changes it takes of a later version, None where
-    it does not say.
+    """The answer of a registry about a subject. ``level``: the mode of compatibility for later versions, None
+    where the registry does not say it.
     """
 
     newest: SubjectVersion
@@ -70,8 +70,8 @@ SubjectAnswer: TypeAlias = AskedSubject | SchemaUnknown
 
 
 def asked(access: RegistryAccess, subjects: Iterable[str]) -> dict[str, SubjectAnswer]:
-    """What a registry says of each subject; where it gives no answer, it is asked for no other one. Raises
-    nothing.
+    """The answers of a registry about each subject; where it gives no answer, it is asked for no other one.
+    Raises nothing.
     """
     found: dict[str, SubjectAnswer] = {}
     try:

@@ -1,4 +1,4 @@
-"""Whether bytes are a value of an Avro schema, to the last byte. Pure."""
+"""The check that bytes are a value of an Avro schema, to the last byte. Pure."""
 
 from collections.abc import Callable
 from typing import Final
@@ -22,7 +22,7 @@ _LONGEST: Final = 10
 
 
 def is_value_of(schema: AvroType, data: bytes) -> bool | None:
-    """Whether all of the bytes are one value; None for a type that contains itself."""
+    """Returns True if all of the bytes are one value; None for a type that contains itself."""
     reading = _Reading(data)
     try:
         reading.skip(schema)

@@ -25,8 +25,8 @@ TIMEOUT_S: Final = 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubjectQuestion:
-    """What an output asks of a registry. ``schema`` is the text that it writes, None for the newest version
-    of the subject.
+    """The question of an output to a registry. ``schema`` is the text that it writes, None for the newest
+    version of the subject.
     """
 
     subject: str
@@ -100,7 +100,7 @@ SubjectVerdict: TypeAlias = Registered | Accepted | Rejected | NoSubject | NotWr
 def judged(
     access: RegistryAccess, questions: Iterable[SubjectQuestion], *, timeout_s: float = TIMEOUT_S
 ) -> dict[SubjectQuestion, SubjectVerdict]:
-    """What a registry says to each question; where it gives no answer, it is asked no other one. Raises
+    """The verdicts of a registry on each question; where it gives no answer, it is asked no other one. Raises
     nothing.
     """
     found: dict[SubjectQuestion, SubjectVerdict] = {}
@@ -192,7 +192,7 @@ def _level(registry: Registry, subject: str) -> str | None:
 
 
 def _field_changes(old: RegisteredSchema, new: str) -> Iterator[str]:
-    """What the fields of a record change, in words; nothing where the old version is no record of Avro."""
+    """The changes of a record's fields, in words; empty where the old version is no record of Avro."""
     try:
         before, after = parse(old.text, old.references), parse(new)
     except NotAvro:

@@ -29,8 +29,8 @@ def reached(checkpoint: Place, index: int) -> int:
 
 
 def readings(checkpoint: Place, index: int) -> list[Reading]:
-    """When the notes of a source were read, ascending, as far back as the checkpoint keeps its offsets.
-    Raises ``Damaged``, ``OSError``.
+    """The readings of a source's notes, ascending, as far back as the checkpoint keeps its offsets. Raises
+    ``Damaged``, ``OSError``.
     """
     begun, found = set(batches(checkpoint, "offsets")), list[Reading]()
     for batch in sorted(begun & set(batches(checkpoint, "commits"))):
@@ -43,8 +43,8 @@ def readings(checkpoint: Place, index: int) -> list[Reading]:
 
 
 def _committed_ms(checkpoint: Place, batch: int, *, followed: bool) -> int:
-    """When a batch was committed at the latest. A copied checkpoint has later times, and the next batch was
-    begun afterwards.
+    """The latest time at which a batch can have been committed (UTC milliseconds). A copied checkpoint has
+    later times, and the next batch was begun afterwards.
     """
     committed = (checkpoint / "commits" / str(batch)).stat().st_mtime_ns // 1_000_000
     next_begun = read_offsets(checkpoint, batch + 1).header.get("batchTimestampMs") if followed else None

@@ -1,4 +1,4 @@
-"""What a ``files`` block means. Pure, but for the count of its backlog."""
+"""The meaning of a ``files`` block. Pure, but for the count of its backlog."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace

@@ -1,4 +1,4 @@
-"""What a stream of files leaves in a checkpoint: the list of files that were read, by numbered notes. Its
+"""The offsets of a stream of files in a checkpoint: the list of files that were read, by numbered notes. An
 offset is the number of a note, which only makes sense together with the old offsets and commits.
 """
 
@@ -66,7 +66,7 @@ class FilesOffsets(Offsets):
 
 
 def _is_list(path: Place) -> bool:
-    """Whether an entry is one of files; what cannot be read is said when it is read."""
+    """Returns True if an entry is one of files; an entry that cannot be read is reported when it is read."""
     try:
         return path.read_bytes()[:1] != b"\0"
     except OSError:

@@ -1,4 +1,4 @@
-"""What users may write in a ``files`` block of a stream."""
+"""The schema of the ``files`` block of a stream."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What a ``kafka`` block says of Avro values: their schema, or the registry that holds it. Pure."""
+"""The Avro part of a ``kafka`` block: the schema of values, or the registry that holds it. Pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -39,14 +39,14 @@ def derived_columns(schema: Data, format: str) -> list[Column]:  # noqa: A002 - 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Cluster(Foreign):
-    """What is read of a kafka block, in canonical form."""
+    """The parts of a kafka block that are read, in canonical form."""
 
     schema_registry: RegistryAccess | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AvroBlock:
-    """What is written of the format, and the declared columns. What is wrong is reported."""
+    """The written format and the declared columns. Faults are reported."""
 
     format: str
     schema: Data

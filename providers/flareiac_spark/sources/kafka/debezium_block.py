@@ -1,5 +1,5 @@
-"""What a ``kafka`` block says of change events: settings of Debezium, and whether columns can be read without
-schemas. Pure.
+"""The part of a ``kafka`` block about change events: settings of Debezium, and the check that columns can be
+read without schemas. Pure.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

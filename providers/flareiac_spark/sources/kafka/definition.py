@@ -1,4 +1,4 @@
-"""What a ``kafka`` block of a stream means. Pure."""
+"""The meaning of a ``kafka`` block of a stream. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -218,7 +218,7 @@ class KafkaSource(Source):
         return "topics that are added are read from the oldest records that are left"
 
     def reads(self, topic: str) -> bool:
-        """Whether a topic is among those that it names, or that its pattern certainly matches."""
+        """Returns True if a topic is among those that it names, or that its pattern certainly matches."""
         if self.topic_pattern is None:
             return topic in self.topics
         return name_patterns.matches(self.topic_pattern, topic) is True
@@ -236,7 +236,7 @@ def _of_value(
     columns: Sequence[Column],
     format: str,  # noqa: A002 - the word of the attribute
 ) -> tuple[SpecColumn, ...]:
-    """Those of the value."""
+    """The columns of the value."""
     return tuple(
         SpecColumn(name=column.name, type=column.type, required=column.required)
         for column in columns
@@ -249,20 +249,20 @@ def _servers(client: Mapping[str, str]) -> set[str]:
 
 
 def encode_place(topics: Iterable[str], pattern: str | None) -> str:
-    """What tells streams of Kafka apart, for ``KafkaOffsets.carried``."""
+    """The text that tells streams of Kafka apart, for ``KafkaOffsets.carried``."""
     return f"~{pattern}" if pattern is not None else ",".join(topics)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Topic(Foreign):
-    """What is read of a topic block, in canonical form."""
+    """The parts of a topic block that are read, in canonical form."""
 
     name: Text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Cluster(Foreign):
-    """What is read of a kafka block, in canonical form."""
+    """The parts of a kafka block that are read, in canonical form."""
 
     client: Mapping[str, Text]
 
@@ -349,7 +349,7 @@ class _Reading:
         return decode(_Topic, declared.attributes).name if declared is not None else topic.address
 
     def _connection(self) -> Reference:
-        """The one that is written or filled in; else that of the only topic block."""
+        """The connection that is written or filled in; else that of the only topic block."""
         written = self._block.connection
         if isinstance(written, Reference):
             return written

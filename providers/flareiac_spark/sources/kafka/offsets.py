@@ -1,4 +1,4 @@
-"""What a stream of Kafka leaves in a checkpoint: the next offset of each partition. Any query can begin
+"""The offsets of a stream of Kafka in a checkpoint: the next one of each partition. Any query can begin
 there.
 """
 
@@ -100,7 +100,7 @@ class KafkaOffsets(Offsets):
 
 
 def _topics(place: str) -> frozenset[str] | None:
-    """Those of a stream that names them."""
+    """The topics of a stream that names them, None for one with a pattern."""
     return None if place.startswith("~") else frozenset(place.split(","))
 
 

@@ -1,4 +1,4 @@
-"""What users may write in a ``kafka`` block of a stream."""
+"""The schema of the ``kafka`` block of a stream."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What a ``rate`` block means. Pure."""
+"""The meaning of a ``rate`` block. Pure."""
 
 from collections.abc import Sequence
 from typing import ClassVar, Final, Literal

@@ -1,4 +1,4 @@
-"""What a rate leaves in a checkpoint: the seconds since its start, or rows for each micro-batch."""
+"""The offsets of a rate in a checkpoint: the seconds since its start, or rows for each micro-batch."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What users may write in a ``rate`` block of a stream."""
+"""The schema of the ``rate`` block of a stream."""
 
 from typing import Final
 

@@ -1,1 +1,1 @@
-"""What snapshots add to an Iceberg table."""
+"""The stream of the rows that snapshots add to an Iceberg table."""

@@ -1,4 +1,4 @@
-"""What a ``table`` block of a stream means. Pure."""
+"""The meaning of a ``table`` block of a stream. Pure."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -30,8 +30,8 @@ _HARMLESS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableSource(Source):
-    """What snapshots add to a table. ``start_from``: ``earliest``, ``oldest_snapshot``, ``latest`` or an ISO
-    8601 time with offset; only a first start looks at it.
+    """The rows that snapshots add to a table. ``start_from``: ``earliest``, ``oldest_snapshot``, ``latest``
+    or an ISO 8601 time with offset; only a first start looks at it.
     """
 
     block: ClassVar = BLOCK

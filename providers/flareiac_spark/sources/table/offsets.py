@@ -1,4 +1,6 @@
-"""What a stream of a table leaves in a checkpoint: a snapshot and a file in it. Any query can begin there."""
+"""The offsets of a stream of a table in a checkpoint: a snapshot and a file in it. Any query can begin
+there.
+"""
 
 from typing import Any
 

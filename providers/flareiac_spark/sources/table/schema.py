@@ -1,4 +1,4 @@
-"""What users may write in a ``table`` block of a stream."""
+"""The schema of the ``table`` block of a stream."""
 
 from typing import Final
 
