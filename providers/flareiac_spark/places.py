@@ -28,7 +28,9 @@ def recorded_place(text: str, project: Project) -> str | None:
 
 
 def recorded_location(text: str, project: Project) -> str | None:
-    """What may also be in object storage, as it is recorded. None for a scheme that is not supported."""
+    """The place, which may also be in object storage, as it is recorded. None for a scheme that is not
+    supported.
+    """
     return object_uri(text) if is_object_uri(text) else recorded_place(text, project)
 
 

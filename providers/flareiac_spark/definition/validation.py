@@ -282,8 +282,8 @@ def _one_query_fits_all(job: JobDefinition, diagnostics: Diagnostics) -> None:
 
 
 def _one_query_has_a_common_step(job: JobDefinition, diagnostics: Diagnostics) -> None:
-    """Reports a step after the one where the outputs part that keeps state: it runs on each batch by
-    itself.
+    """Reports outputs of one query without a common step, and steps that keep state after the common one:
+    these run on each batch by itself, and may keep nothing from one to the next.
     """
     sources = {output.source.lower() for output in job.declared_outputs.values()}
     reads = _reads(job)

@@ -81,7 +81,7 @@ def stages_of(update: JobUpdate) -> tuple[Stage, ...]:
 
 
 def closing_of(update: JobUpdate) -> str:
-    """The last stage's text, for the work that is left after the stages."""
+    """The text of the work that is left after the stages."""
     if update.text_only:
         return f"record the text of {update.address}, which runs on"
     if not update.desired.starts_by_itself:

@@ -49,7 +49,7 @@ _FAILED: Final = "The table is as whole as before. Apply again when the cause is
 
 
 def doing(request: PerformRequest) -> str:
-    """What the application does, for the waiting command."""
+    """The present work of the application, for the waiting command."""
     performer = performer_of(request.work.kind)
     return request.work.kind if performer is None else performer.doing
 
@@ -77,7 +77,7 @@ def not_done(request: PerformRequest, why: str) -> Diagnostic:
 
 
 def application_ended(request: PerformRequest, ended: Diagnostic) -> Diagnostic:
-    """How far it came is not known yet."""
+    """The error of a maintenance whose application ended. Its progress is not known yet."""
     detail = (
         f"{ended.detail}\n"
         f"It was {doing(request)} of {request.subject.address}. What it committed counts, and the rest did "

@@ -157,7 +157,7 @@ def _answer(
 
 
 def _was_stopped(control: ControlDirectory) -> bool:
-    """Whether someone ended the application in order, as another part of the same apply does when its
+    """Returns True if someone ended the application in order, as another part of the same apply does when its
     settings change.
     """
     status = read_status(control)

@@ -1,1 +1,1 @@
-"""What planners read of jobs and checkpoints as they were found."""
+"""The observed facts of jobs and checkpoints that planners read."""

@@ -57,7 +57,7 @@ class MoveTarget(StrEnum):
 
 
 COPIED_TO: Final = (MoveTarget.FREE, MoveTarget.BEGUN, MoveTarget.LEFT)
-"""Where a checkpoint may be copied to."""
+"""The states of a target to which a checkpoint may be copied."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +138,9 @@ def facts_of(
 
 
 def is_another_state(manager: str, own: str) -> bool:
-    """Whether a checkpoint with this manager is another state's than ``own``, as far as both are known."""
+    """Returns True if a checkpoint with this manager is another state's than ``own``, as far as both are
+    known.
+    """
     return bool(manager and own) and manager != own
 
 

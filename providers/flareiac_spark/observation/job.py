@@ -134,7 +134,7 @@ class JobFacts:
     # Proofs and restarts
 
     batch_seconds: float | None = None
-    """How long the longest of the last batches of its queries took; None where that is not known."""
+    """The duration of the longest of the last batches of its queries; None where that is not known."""
 
     spark: str = ""
     """The version of the Spark that the application runs, or ran last; empty where that is not known."""
@@ -143,11 +143,11 @@ class JobFacts:
     """The verdicts of Spark on changed texts that are recorded."""
 
     restarts: RestartedJobs | None = None
-    """What has to be started again so that the job can run as it is declared, if anything has."""
+    """The jobs that have to be started again so that the job can run as it is declared, None without any."""
 
     @property
     def committed(self) -> bool:
-        """Whether any query has committed a batch."""
+        """Returns True if any query has committed a batch."""
         return any(item.committed is not None for item in self.checkpoints.values())
 
     @property
@@ -158,7 +158,7 @@ class JobFacts:
 
     @property
     def started(self) -> bool:
-        """Whether any query has begun a batch."""
+        """Returns True if any query has begun a batch."""
         return any(item.started is not None for item in self.checkpoints.values())
 
     @property
@@ -191,8 +191,8 @@ class KnowsReach(Protocol):
     """The driver of resources that read what brokers hold."""
 
     def reach(self, recorded: Recorded, references: References) -> Mapping[str, Mapping[str, InputReach]]:
-        """What became of the records that inputs have yet to read, by query and input; asks the brokers.
-        Raises ``Failure``.
+        """The fate of the records that inputs have yet to read, by query and input; asks the brokers. Raises
+        ``Failure``.
         """
         ...
 
@@ -204,7 +204,7 @@ def observed_facts(observed: Observation) -> JobFacts | None:
 
 
 def of_disk(found: CheckpointOnDisk) -> OutputFacts:
-    """What the planner needs of a checkpoint."""
+    """The facts of a checkpoint that the planner needs."""
     return OutputFacts(
         query_id=found.query_id,
         started=found.started,
@@ -217,7 +217,9 @@ def of_disk(found: CheckpointOnDisk) -> OutputFacts:
 
 
 def reach_complaints(reach: Mapping[str, Mapping[str, InputReach]]) -> tuple[str, ...]:
-    """What is wrong with the records that inputs have yet to read, or is not known of them, in words."""
+    """The complaints about the records that inputs have yet to read, and the unknown facts of them, in
+    words.
+    """
     return tuple(
         f"input {name}: {text}"
         for name, item in by_input(reach).items()

@@ -30,7 +30,7 @@ _OFF, _USE = "off", "use"
 
 
 def archive_path(java: Java, jars: Sequence[Path], environment: Mapping[str, str] = os.environ) -> Path:
-    """Where the archive for this combination is kept. The JVM compares sizes and times of the jars itself, so
+    """The place of the archive for this combination. The JVM compares sizes and times of the jars itself, so
     they are part of the key.
     """
     stamps = [(str(jar), jar.stat().st_size, jar.stat().st_mtime_ns) for jar in jars]
@@ -66,7 +66,7 @@ def usable_archive(
 
 
 def is_made(environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether archives are made; ``FLAREIAC_CLASS_ARCHIVE=use`` and ``off`` say that none is."""
+    """Returns True if archives are made; ``FLAREIAC_CLASS_ARCHIVE=use`` and ``off`` say that none is."""
     return environment.get(_SETTING) not in (_OFF, _USE)
 
 

@@ -117,7 +117,7 @@ def _performers() -> dict[tuple[str, str], dict[str, str]]:
 
 
 def _metadata(distribution: tuple[str, str], entries: Mapping[str, str]) -> Iterator[tuple[str, bytes]]:
-    """What ``importlib.metadata`` reads of an installed package."""
+    """The files that ``importlib.metadata`` reads of an installed package."""
     name, version = distribution
     folder = f"{name.replace('-', '_')}-{version}.dist-info"
     declared = "".join(f"{key} = {value}\n" for key, value in sorted(entries.items()))

@@ -19,7 +19,7 @@ class NotFetched:
 def run_client(
     command: Sequence[str], environment: Mapping[str, str]
 ) -> subprocess.CompletedProcess[str] | NotFetched:
-    """What it printed, or why it did not run to its end."""
+    """The process with its output, or the reason that it did not run to its end."""
     try:
         return subprocess.run(
             command,

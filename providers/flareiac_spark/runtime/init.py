@@ -21,8 +21,8 @@ from flareiac_spark.runtime.versions import DEFAULT, fit_of, installed_pyspark, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InitReport:
-    """What ``init`` found and did. ``archive_started``: the class-data archive is being made in the
-    background. ``warnings``: what jobs would run on otherwise than this machine is set up for.
+    """The result of ``init``. ``archive_started``: the class-data archive is being made in the background.
+    ``warnings``: the differences between the runtime of jobs and the set-up of this machine.
     """
 
     jars: tuple[Jar, ...]

@@ -111,4 +111,4 @@ _REASONS: Final[tuple[tuple[re.Pattern[str], _Reason], ...]] = (
         ),
     ),
 )
-"""What Ivy prints, the most certain cause first."""
+"""The messages that Ivy prints, the most certain cause first."""

@@ -36,7 +36,7 @@ class Jar:
 
 
 def jar_path(coordinate: Coordinate, environment: Mapping[str, str] = os.environ) -> Path:
-    """Where the cache keeps a jar."""
+    """The place of a jar in the cache."""
     return cache_directory(environment) / "jars" / coordinate.group / coordinate.file_name
 
 

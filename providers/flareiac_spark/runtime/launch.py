@@ -15,8 +15,8 @@ from flareiac_spark.runtime.versions import DEFAULT, HOW_TO_INSTALL, fit_of, ins
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runtime:
-    """What the start of a driver needs. ``jars`` belong on the driver's class path in this order (the archive
-    depends on it).
+    """The versions and files that the start of a driver needs. ``jars`` belong on the driver's class path in
+    this order (the archive depends on it).
     """
 
     spark_version: str

@@ -1,5 +1,5 @@
-"""Which Spark, Scala, Iceberg and Java run together, and what contradicts that. The coordinates themselves
-stand in ``flareiac.sdk.versions``.
+"""The combinations of Spark, Scala, Iceberg and Java that run together, and the checks against them. The
+coordinates themselves stand in ``flareiac.sdk.versions``.
 """
 
 import importlib.metadata
@@ -66,7 +66,7 @@ def installed_pyspark() -> str | None:
 def misfits(
     spark_version: str, packages: Iterable[str], java_major: int | None = None
 ) -> tuple[Diagnostic, ...]:
-    """What in this combination is known not to fit or was never seen to fit, as errors."""
+    """The parts of this combination that are known not to fit or were never seen to fit, as errors."""
     fit = fit_of(spark_version)
     if fit is None:
         known = ", ".join(item.spark for item in FITS)
