@@ -1,4 +1,4 @@
-"""What is known of a table or namespace that is not there: whether its catalog is. Pure."""
+"""The known facts of a table or namespace that does not exist: the existence of its catalog. Pure."""
 
 from flareiac.kernel.data import UNKNOWN, Data
 from flareiac.kernel.lazy_dataclass import dataclass

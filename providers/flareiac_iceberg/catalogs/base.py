@@ -1,5 +1,5 @@
-"""What catalogs of every kind have in common: the typed record, bounds on patience, Spark's settings. Pure;
-a kind imports its reader and writer when they are asked for.
+"""The parts that catalogs of every kind have in common: the typed record, bounds on patience, Spark's
+settings. Pure; a kind imports its reader and writer when they are asked for.
 """
 
 import re
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS: Final = 10
 ANSWER_SECONDS: Final = 20
-"""How long a server may take to accept a connection, and to answer one question."""
+"""The time in seconds that a server may take to accept a connection, and to answer one question."""
 SPARK_EXTENSIONS: Final = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
 _S3_FILES: Final = "org.apache.iceberg.aws.s3.S3FileIO"
 
@@ -51,17 +51,17 @@ class CatalogSpec(ABC):
     spark_packages: ClassVar[tuple[str, ...]] = ()
     """Maven coordinates that Spark needs beside Iceberg's runtime."""
     uses_aws: ClassVar[bool] = False
-    """Whether it is AWS's own, wherever its warehouse is."""
+    """True if it is AWS's own, wherever its warehouse is."""
     is_server: ClassVar[bool] = False
-    """Whether a server of Iceberg's protocol owns the metadata files: it writes, checks and deletes them
+    """True if a server of Iceberg's protocol owns the metadata files: it writes, checks and deletes them
     itself, decides where they are and who may read them, and answers about one table at a time.
     """
     is_database: ClassVar[bool] = False
-    """Whether one database holds all of it: where one namespace cannot be read, no other is asked for."""
+    """True if one database holds all of it: where one namespace cannot be read, no other is asked for."""
     is_made_by_opening: ClassVar[bool] = False
-    """Whether to open it for writing makes it where it is not there."""
+    """True if opening it for writing makes it where it does not exist."""
     advice: ClassVar[str]
-    """What to check where it cannot be read."""
+    """The places to check where it cannot be read."""
 
     address: str
     name: str
@@ -76,7 +76,7 @@ class CatalogSpec(ABC):
 
     @property
     def shown(self) -> str:
-        """Where it is, for people."""
+        """The place of the catalog, for people."""
         return self.place.partition("#")[0]
 
     def settings(self) -> dict[str, str]:
@@ -85,7 +85,7 @@ class CatalogSpec(ABC):
 
     @classmethod
     def takes(cls, uri: object) -> bool:
-        """Whether it is the kind for this URI, among those of its type."""
+        """Returns True if it is the kind for this URI, among those of its type."""
         del uri
         return True
 
@@ -97,7 +97,7 @@ class CatalogSpec(ABC):
     @classmethod
     @abstractmethod
     def place_of(cls, found: Attributes) -> str:
-        """Which catalog canonical attributes mean, whatever it is called here."""
+        """The catalog that canonical attributes mean, whatever it is called here."""
 
     @classmethod
     @abstractmethod
@@ -111,7 +111,9 @@ class CatalogSpec(ABC):
 
     @property
     def home(self) -> str:
-        """What is there or not as a whole; it may keep several catalogs, distinguished by their names."""
+        """The place that exists or not as a whole; it may keep several catalogs, distinguished by their
+        names.
+        """
         return self.place
 
     @abstractmethod

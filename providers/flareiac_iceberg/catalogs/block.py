@@ -42,7 +42,7 @@ class CatalogBlock:
         return referred(self.written(name), (name,), self.references, self.diagnostics)
 
     def holds_secret(self, name: str, instead: AttributePath) -> bool:
-        """Whether an attribute is a URI with a secret in it, which is reported."""
+        """Returns True if an attribute is a URI with a secret in it, which is reported."""
         return refuse_secret(name, self.written(name), instead, self.diagnostics)
 
     def holds_secret_in_warehouse(self) -> bool:
@@ -50,7 +50,7 @@ class CatalogBlock:
         return self.holds_secret("warehouse", ("properties", "s3.secret-access-key"))
 
     def warehouse(self, *, local: bool) -> str | None:
-        """Where tables are kept; ``local``: paths are places too, and one is the default."""
+        """The place where tables are kept; ``local``: paths are places too, and one is the default."""
         value, default = self.written("warehouse"), absolute_location(str(self.lake / "warehouse"), self.root)
         if self.holds_secret_in_warehouse() or (value is None and local):
             return default

@@ -122,7 +122,7 @@ def _check_fit(type_name: str | None, wanted: Attributes, diagnostics: Diagnosti
 
 
 def _may_show_secret(value: Data, name: str) -> bool:
-    """Whether the line that an attribute stands in is better not shown."""
+    """Returns True if the line that an attribute stands in is better not shown."""
     return isinstance(value, str) and (name in ("credential", "token") or holds_secret(value))
 
 

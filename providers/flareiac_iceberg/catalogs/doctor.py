@@ -1,4 +1,4 @@
-"""Whether a catalog and its warehouse can be used. Reads only."""
+"""The check that a catalog and its warehouse can be used. Reads only."""
 
 import os
 from collections.abc import Iterator, Mapping

@@ -1,5 +1,5 @@
-"""What a catalog answers, in one form for every kind: entries of tables, and the diagnostic where it cannot
-be read. Pure.
+"""The answers of catalogs, in one form for every kind: entries of tables, and the diagnostic for a catalog
+that cannot be read. Pure.
 """
 
 from collections.abc import Callable, Mapping
@@ -57,7 +57,7 @@ class CatalogReader(Protocol):
         ...
 
     def everything(self) -> Mapping[tuple[str, ...], Registered]:
-        """What is registered in the catalog's database, by catalog, namespace and name."""
+        """The tables that are registered in the catalog's database, by catalog, namespace and name."""
         ...
 
     def namespace(self, name: str) -> Mapping[str, str] | None:

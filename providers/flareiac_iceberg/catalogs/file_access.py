@@ -61,7 +61,7 @@ def delete_file(location: str, catalog: CatalogSpec) -> None:
 
 
 def is_there(location: str, catalog: CatalogSpec) -> bool:
-    """Whether there is such a file. Raises as ``read_file`` does where that cannot be known."""
+    """Returns True if there is such a file. Raises as ``read_file`` does where that cannot be known."""
     path = local_path(location)
     if path is not None:
         return path.exists()
@@ -151,8 +151,8 @@ def _client(settings: tuple[tuple[str, str], ...]) -> Any:
 
 
 def bucket_trouble(warehouse: str, settings: dict[str, str]) -> str | None:
-    """Why a warehouse's bucket cannot be used, or None. Raises ``Failure`` where AWS's client is not
-    installed.
+    """The reason that a warehouse's bucket cannot be used, or None. Raises ``Failure`` where AWS's client is
+    not installed.
     """
     with needed_by(f"The warehouse {warehouse}"):
         from botocore.exceptions import BotoCoreError, ClientError

@@ -15,7 +15,7 @@ from flareiac_iceberg.catalogs.rest.spec import RestCatalog
 from flareiac_iceberg.catalogs.sqlite.spec import SqliteCatalog
 
 KINDS: Final[tuple[type[CatalogSpec], ...]] = (PostgresCatalog, SqliteCatalog, RestCatalog, GlueCatalog)
-"""Of those of one type, the first that takes a URI."""
+"""The kinds of catalogs. Of those of one type, the first that takes a URI counts."""
 DEFAULT_TYPE: Final = "sql"
 
 
@@ -44,5 +44,5 @@ def spec_of(address: str, attributes: Attributes) -> CatalogSpec:
 
 
 def home_of(attributes: Attributes) -> str:
-    """Where what canonical attributes mean is kept (see ``CatalogSpec.home``)."""
+    """The home of the catalog that canonical attributes mean (see ``CatalogSpec.home``)."""
     return spec_of("", attributes).home

@@ -120,7 +120,7 @@ def identifier(target: Target) -> tuple[str, ...]:
 
 
 def arguments(target: Target, what: Definition, location: str | None, version: int) -> tuple[Any, ...]:
-    """What the library creates a table from."""
+    """The arguments with which the library creates a table."""
     return (
         identifier(target),
         Schema.model_validate(what.schema),

@@ -1,5 +1,5 @@
-"""What writing to a catalog can end with beside success: answers of the catalog, and diagnostics where it
-gave none. Pure.
+"""The results of writing to a catalog beside success: answers of the catalog, and diagnostics where it gave
+none. Pure.
 """
 
 from flareiac.kernel.diagnostics import Diagnostic, error

@@ -40,8 +40,8 @@ S = TypeVar("S", bound=CatalogSpec)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """What a catalog keeps of a table: the location of its metadata file. ``metadata`` is what that file
-    holds, and ``before`` what the file holds that it takes the place of (None for a new table).
+    """The entry of a table in a catalog: the location of its metadata file. ``metadata`` is the content of
+    that file, and ``before`` that of the file whose place it takes (None for a new table).
     """
 
     target: Target
@@ -59,13 +59,13 @@ class PointerWriter(CatalogWriter[S]):
 
     @abstractmethod
     def move(self, entry: Entry, old: str) -> bool:
-        """Whether the table's entry is ``entry`` now; False if it did not name the file ``old``, or was
-        changed meanwhile.
+        """Returns True if the table's entry is ``entry`` now; False if it did not name the file ``old``, or
+        was changed meanwhile.
         """
 
     @abstractmethod
     def default_location(self, target: Target) -> str:
-        """Where a table of a namespace that exists is, if no one says where."""
+        """The location of a table of a namespace that exists, if no one chooses another."""
 
     def _create(
         self, target: Target, what: Definition, location: str | None, missing: Missing
@@ -98,7 +98,7 @@ class PointerWriter(CatalogWriter[S]):
     def _commit(
         self, target: Target, location: str, metadata: Attributes, updates: Iterable[Attributes]
     ) -> bool:
-        """Whether the table stands at the new metadata; False if another commit came first.
+        """Returns True if the table stands at the new metadata; False if another commit came first.
 
         Raises what ``errors`` turns, and ``Failure`` where no one could load the table afterwards.
         """
@@ -135,7 +135,7 @@ class PointerWriter(CatalogWriter[S]):
 
 
 def _flaws(metadata: Attributes, location: str) -> set[str]:
-    """Why engines would not load a table; a server checks the same before it takes a commit."""
+    """The reasons that engines would not load a table; a server checks the same before it takes a commit."""
     spec, identity = parse_metadata(metadata, location)
     ids = identity.field_ids
     hidden = {

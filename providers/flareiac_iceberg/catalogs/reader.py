@@ -22,8 +22,8 @@ def table_in(catalog: CatalogSpec, namespace: str, name: str) -> Pointer | None:
 
 
 def everything_in(catalog: CatalogSpec) -> Mapping[tuple[str, ...], Registered]:
-    """What is registered in the catalog's database, by catalog, namespace and name. Raises as ``tables_in``
-    does.
+    """The tables that are registered in the catalog's database, by catalog, namespace and name. Raises as
+    ``tables_in`` does.
 
     Few queries; a REST catalog is asked for each table.
     """

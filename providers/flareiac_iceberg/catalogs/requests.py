@@ -1,4 +1,4 @@
-"""What a catalog is asked to write, in JSON form: a new table, a commit. Pure."""
+"""The requests to write to a catalog, in JSON form: a new table, a commit. Pure."""
 
 from collections.abc import Sequence
 

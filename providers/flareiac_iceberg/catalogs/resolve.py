@@ -13,7 +13,9 @@ from flareiac_iceberg.format.locations import local_path
 
 
 def place_of(catalog: Resolved) -> str:
-    """Which catalog it is, whatever it is called: two blocks of the same place see the same tables."""
+    """The place that tells which catalog it is, whatever it is called: two blocks of the same place see the
+    same tables.
+    """
     return spec_of(catalog.address, catalog.attributes).place
 
 

@@ -1,4 +1,4 @@
-"""What users may write in a ``catalog`` block."""
+"""The schema of the ``catalog`` block."""
 
 from typing import Final
 

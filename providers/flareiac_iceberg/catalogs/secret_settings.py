@@ -65,15 +65,15 @@ def _property(
 
 
 def _names_key(name: str, text: str, others: Attributes) -> bool:
-    """Whether it says which key of a key service is meant, as opposed to the key itself."""
+    """Returns True if the setting names a key of a key service, and is not the key itself."""
     return name == "s3.sse.key" and (
         others.get("s3.sse.type") in ("kms", "dsse-kms") or text.startswith(("arn:", "alias/"))
     )
 
 
 def refuse_secret(name: str, text: Data, instead: Path, diagnostics: Diagnostics) -> bool:
-    """Whether an attribute's text is a URI with a secret in it, which is reported without showing it, with
-    what is to be set ``instead``.
+    """Returns True if an attribute's text is a URI with a secret in it, which is reported without showing it,
+    with the attribute to set ``instead``.
     """
     if not isinstance(text, str) or not holds_secret(text):
         return False

@@ -34,7 +34,7 @@ class SqlReader(ABC, Generic[S]):
 
     @abstractmethod
     def rows(self, statement: str, *parameters: str) -> list[dict[str, Data]] | None:
-        """What a query answers, None where its table does not exist. Raises ``Failure``, and ``NoCatalog``
+        """The rows of a query, None where its table does not exist. Raises ``Failure``, and ``NoCatalog``
         where the database does not exist.
         """
 

@@ -18,7 +18,7 @@ from flareiac_iceberg.catalogs.pointer_writer import Entry, PointerWriter
 from flareiac_iceberg.catalogs.target import Target
 
 Connection: TypeAlias = Any
-"""Of a driver as PEP 249 describes them."""
+"""A connection of a driver as PEP 249 describes it."""
 _Change: TypeAlias = tuple[str, Sequence[str | None]]
 """A statement that changes rows, and its parameters."""
 S = TypeVar("S", bound=CatalogSpec)
@@ -87,12 +87,12 @@ class SqlWriter(PointerWriter[S]):
     placeholder: ClassVar[str]
     """Stands for a parameter in a statement."""
     database_error: ClassVar[type[Exception]]
-    """What the driver raises."""
+    """The error that the driver raises."""
     integrity_error: ClassVar[type[Exception]]
-    """What the driver raises for a row that another one excludes."""
+    """The error that the driver raises for a row that another one excludes."""
 
     _has_types: bool
-    """Whether the catalog tells tables from views (the second version of its schema)."""
+    """True if the catalog tells tables from views (the second version of its schema)."""
 
     @abstractmethod
     def connect(self) -> Connection:
@@ -108,7 +108,7 @@ class SqlWriter(PointerWriter[S]):
 
     @abstractmethod
     def is_lost(self, connection: Connection) -> bool:
-        """Whether the server is gone, which may have made the commit that it was asked for."""
+        """Returns True if the server is gone, which may have made the commit that it was asked for."""
 
     def _open(self) -> None:
         self._together: GroupCommit[_Change, int] = GroupCommit(self._changed_together)
@@ -137,7 +137,7 @@ class SqlWriter(PointerWriter[S]):
 
     @abstractmethod
     def is_missing(self, trouble: Exception) -> bool:
-        """Whether the driver complains that a table of the database is not there."""
+        """Returns True if the driver complains that a table of the database does not exist."""
 
     @contextmanager
     def errors(self, *, opening: bool = False) -> Iterator[None]:
@@ -234,7 +234,7 @@ class SqlWriter(PointerWriter[S]):
             raise Exists(target.full_name)
 
     def _changed(self, statement: str, *parameters: str | None) -> int:
-        """How many rows one change has changed, once that is committed."""
+        """The number of rows that one change has changed, once that is committed."""
         return self._together.do((statement, parameters))
 
     def _changed_together(self, changes: Sequence[_Change]) -> Sequence[int | BaseException]:

@@ -12,7 +12,7 @@ from flareiac_iceberg.format.spec import TableOutline
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """Where a table is: its catalog, and its name there."""
+    """The place of a table: its catalog, and its name there."""
 
     catalog: CatalogSpec
     namespace: str

@@ -1,5 +1,5 @@
-"""What writing to a catalog of any kind offers: new tables, commits, names, namespaces. Touches the world; a
-kind is imported when a catalog is opened.
+"""The operations of writing to a catalog of any kind: new tables, commits, names, namespaces. Touches the
+world; a kind is imported when a catalog is opened.
 """
 
 from abc import ABC, abstractmethod
@@ -31,7 +31,7 @@ class CatalogWriter(ABC, Generic[S]):
     marks: ClassVar[Mapping[str, str]] = MappingProxyType({})
     """Properties that every namespace is made with."""
     nests_namespaces: ClassVar[bool] = False
-    """Whether a namespace is taken only where its parent exists."""
+    """True if a namespace is taken only where its parent exists."""
 
     def __init__(self, spec: S) -> None:
         self.spec = spec
@@ -82,7 +82,7 @@ class CatalogWriter(ABC, Generic[S]):
 
     @abstractmethod
     def _has_namespace(self, name: str) -> bool:
-        """Whether there is such a namespace."""
+        """Returns True if there is such a namespace."""
 
     @abstractmethod
     def _make_namespace(self, name: str, properties: Mapping[str, str]) -> None:
@@ -94,7 +94,7 @@ class CatalogWriter(ABC, Generic[S]):
 
     @abstractmethod
     def drop_namespace(self, name: str) -> None:
-        """One that is gone already is fine. Raises ``NotEmpty`` or ``Failure``."""
+        """Drops a namespace; one that is gone already is fine. Raises ``NotEmpty`` or ``Failure``."""
 
     @abstractmethod
     def namespaces(self) -> set[str]:

@@ -38,14 +38,14 @@ StoredPartitionName: TypeAlias = Annotated[PartitionName, Form(_encode_partition
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableIdentity:
-    """Which table it is, and what of its past decides about changes. A state of an earlier version does not
-    tell all of it.
+    """The identity of a table, and the parts of its past that decide about changes. A state of an earlier
+    version does not have all of it.
 
     ``places``: the folders in which it has files. ``sorted_ids``: the columns of all its sort orders ever;
-    ``partition_names``: all its partition fields ever. ``written``: whether it ever had rows. ``defaults``:
+    ``partition_names``: all its partition fields ever. ``written``: true if it ever had rows. ``defaults``:
     properties that were written into it when it was made. ``tags``: the snapshots that they name.
-    ``properties``: their names. ``unsayable``: columns that no path can say. ``last_is_known``: of a deleted
-    table, that nothing was committed after ``metadata_location``.
+    ``properties``: their names. ``unsayable``: columns that no path can express. ``last_is_known``: of a
+    deleted table, that nothing was committed after ``metadata_location``.
     """
 
     uuid: str = ""
@@ -70,7 +70,7 @@ class TableIdentity:
 
     @property
     def ever_written(self) -> bool:
-        """Whether it ever had rows; whether it has some, where an earlier version did not record that."""
+        """True if it ever had rows; where an earlier version did not record that, if it has some."""
         return self.snapshot_id is not None if self.written is None else self.written
 
 

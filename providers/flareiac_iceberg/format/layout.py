@@ -26,8 +26,8 @@ TRANSFORMS: Final = ("identity", *_TAKES)
 
 
 def misfit(transform: str, path: str, columns: Mapping[str, Column]) -> tuple[str, str] | None:
-    """Why a transform does not take a column that is there: what the column is, and what would fit. None
-    where it does.
+    """The reason that a transform does not take a column that exists: the type of the column, and the types
+    that would fit. None where it does.
     """
     kind = columns[path].type.partition("(")[0]
     around = [item for item in _around(path, columns) if columns[item].type in ("list", "map")]
@@ -47,7 +47,7 @@ def misfit(transform: str, path: str, columns: Mapping[str, Column]) -> tuple[st
 
 
 def can_identify(path: str, columns: Mapping[str, Column]) -> bool:
-    """Whether the type of a column that is there lets it identify rows, null or not."""
+    """Returns True if the type of a column that exists lets it identify rows, null or not."""
     nested = any(columns[item].type in ("list", "map") for item in _around(path, columns))
     return not nested and columns[path].type not in _MANY_VALUED | {"float", "double"}
 

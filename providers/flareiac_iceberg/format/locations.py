@@ -31,8 +31,8 @@ def comparable(location: str, root: Path = Path("/")) -> str:
 
 
 def places(attributes: Attributes, identity: Attributes, project: Project) -> tuple[str, ...]:
-    """Of a declared, recorded or observed table; what no version before this one recorded is its location at
-    least.
+    """The places of a declared, recorded or observed table; at least its location, where an earlier version
+    recorded no more.
     """
     known = identity_of(identity)
     places = [
@@ -45,8 +45,8 @@ def places(attributes: Attributes, identity: Attributes, project: Project) -> tu
 
 
 def places_in(metadata: Attributes, location: str) -> tuple[str, ...]:
-    """What metadata tells: where the table is and writes now, and where earlier metadata and manifest lists
-    are.
+    """The places in metadata: where the table is and writes now, and where earlier metadata and manifest
+    lists are.
     """
     files = [location, *(item.get("metadata-file") for item in metadata.get("metadata-log") or ())]
     lists = (item.get("manifest-list") for item in metadata.get("snapshots") or ())

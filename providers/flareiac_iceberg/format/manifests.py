@@ -76,7 +76,7 @@ def partition_key(entry: Entry) -> tuple[Data, ...]:
 
 
 class _Bytes:
-    """What Avro's reader takes for a file."""
+    """Bytes in the form that Avro's reader takes for a file."""
 
     def __init__(self, content: bytes) -> None:
         self._content = content

@@ -47,7 +47,7 @@ class TableFile(NamedTuple):
 
     @property
     def properties(self) -> Mapping[str, str]:
-        """Of the table."""
+        """The properties of the table."""
         return properties_of(self.metadata)
 
     def read(self) -> tuple[TableSpec, TableIdentity]:
@@ -216,7 +216,7 @@ def parse_metadata(metadata: Attributes, location: str) -> tuple[TableSpec, Tabl
 
 
 def is_own(name: str) -> bool:
-    """Whether a property is expressed by an attribute of its own, or is FlareIaC's mark."""
+    """Returns True if a property is expressed by an attribute of its own, or is FlareIaC's mark."""
     return name in (COMMENT_PROPERTY, DISTRIBUTION_PROPERTY) or name.startswith("flareiac.")
 
 

@@ -58,7 +58,7 @@ def last_partition_id(specs: Iterable[Attributes]) -> int:
 
 
 def previous_versions(metadata: Attributes) -> int:
-    """How many earlier metadata files a table remembers."""
+    """The number of earlier metadata files that a table remembers."""
     try:
         return max(1, int(properties_of(metadata).get(_PREVIOUS, _USUAL_PREVIOUS)))
     except ValueError:

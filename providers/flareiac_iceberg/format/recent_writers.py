@@ -1,5 +1,5 @@
-"""Who wrote a table recently, read from the summaries of main's newest snapshots, as part of a table's
-identity. It moves with every commit, so no plan may rely on it. Pure.
+"""The recent writers of a table, read from the summaries of main's newest snapshots, as part of a table's
+identity. They move with every commit, so no plan may rely on them. Pure.
 """
 
 from collections.abc import Collection, Iterable
@@ -61,7 +61,7 @@ def since(found: TableWriters, recorded: TableWriters | None) -> TableWriters:
 def unacknowledged(
     found: TableWriters, recorded: TableWriters, declared: Collection[str], unknown: int
 ) -> bool:
-    """Whether someone wrote since the table was recorded who may be no one's declared writer.
+    """Returns True if someone wrote since the table was recorded who may be no one's declared writer.
 
     ``declared``: the queries that declared writers are recorded to run or to have run; ``unknown``: how many
     more writers are declared, of each of which one query may be.

@@ -50,7 +50,7 @@ class Commit:
 
     @property
     def is_foreign(self) -> bool:
-        """Whether nothing tells which query or which part of FlareIaC made it."""
+        """True if nothing shows which query or which part of FlareIaC made it."""
         return self.query is None and self.run is None and not self.marks
 
 
@@ -61,7 +61,7 @@ def current(metadata: Attributes) -> int | None:
 
 
 def written(metadata: Attributes) -> bool:
-    """Whether any snapshot, of any branch, may hold rows."""
+    """Returns True if any snapshot, of any branch, may hold rows."""
     return any(STARTS not in (item.get("summary") or {}) for item in metadata.get("snapshots") or ())
 
 
@@ -125,7 +125,7 @@ def heads(metadata: Attributes) -> dict[str, int]:
 
 
 def described(item: Commit) -> str:
-    """Who made a snapshot, in words."""
+    """The maker of a snapshot, in words."""
     if item.query is not None:
         output = f", output {item.output}" if item.output else ""
         return f"query {item.query}, batch {item.batch}{output}"

@@ -58,7 +58,7 @@ class PartitionField:
 
     @property
     def term(self) -> tuple[str, str, int | None]:
-        """What makes two partition fields the same: not the name."""
+        """The parts that make two partition fields the same: not the name."""
         return (self.column, self.transform, self.param)
 
     @property
@@ -144,7 +144,7 @@ Milliseconds: TypeAlias = Annotated[int, Form(duration_text, _milliseconds)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Branch:
-    """How long a branch and its snapshots are kept. Times in ms; None: not managed (observed: not set)."""
+    """The retention of a branch and its snapshots. Times in ms; None: not managed (observed: not set)."""
 
     retain: Milliseconds | None = None
     min_snapshots_to_keep: int | None = None
@@ -182,7 +182,7 @@ SnapshotTags: TypeAlias = Annotated[Mapping[str, SnapshotTag], _by_name(Snapshot
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableSpec:
-    """What is declared, recorded or observed of a table. None: not managed (observed: not set)."""
+    """The declared, recorded or observed layout of a table. None: not managed (observed: not set)."""
 
     identifier: tuple[str, ...] | None = None
     columns: Mapping[str, Column] | None = None
@@ -218,7 +218,7 @@ class Placed:
 
     @property
     def place(self) -> tuple[Reference, str, str]:
-        """Where it is."""
+        """The place of the table: its catalog, namespace and name."""
         return (self.catalog, self.namespace, self.name)
 
 
@@ -323,5 +323,5 @@ def leaf(path: str) -> str:
 
 
 def is_inside(path: str, ancestor: str) -> bool:
-    """Whether a path is another one or stands inside it."""
+    """Returns True if a path is another one or stands inside it."""
     return path == ancestor or path.startswith(f"{ancestor}.")

@@ -18,8 +18,8 @@ def table_type(text: str) -> tuple[ColumnType, bool]:
 
 
 def can_become(old: str, new: str) -> bool:
-    """Whether Iceberg reads old files of a primitive type as the new one without rewriting them (format
-    versions 1 and 2).
+    """Returns True if Iceberg reads old files of a primitive type as the new one without rewriting them
+    (format versions 1 and 2).
     """
     match build(old, ()), build(new, ()):
         case DecimalOf() as was, DecimalOf() as now:

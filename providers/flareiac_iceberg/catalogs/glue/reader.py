@@ -46,8 +46,8 @@ class GlueReader:
                 return {}
 
     def everything(self) -> Mapping[tuple[str, ...], Registered]:
-        """Where every table of the account and region has files, also one of another format. Raises
-        ``Failure``.
+        """The places of the files of every table of the account and region, also of one in another format.
+        Raises ``Failure``.
 
         Databases that are not for us to read, or go meanwhile, tell nothing.
         """

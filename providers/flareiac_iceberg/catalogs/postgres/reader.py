@@ -42,7 +42,7 @@ class PostgresReader(SqlReader[PostgresCatalog]):
 
 
 def connection_arguments(catalog: PostgresCatalog) -> dict[str, str]:
-    """What psycopg2 connects with, password included. Raises ``Failure``."""
+    """The arguments with which psycopg2 connects, password included. Raises ``Failure``."""
     found = {
         "host": catalog.host,
         "port": str(catalog.port),

@@ -25,7 +25,7 @@ class PostgresWriter(SqlWriter[PostgresCatalog]):
         super().__init__(spec)
 
     def connect(self) -> Any:
-        """One that has been idle may have ended since; that is found out first."""
+        """A connection that works. A known one that has been idle may have ended since; it is tried first."""
         while (known := self._take()) is not None:
             try:
                 known.cursor().execute("SELECT 1")

@@ -26,10 +26,12 @@ _AT_ONCE: Final = 8
 _MOST_BYTES: Final = 512 * 1024 * 1024
 _LONGEST_MESSAGE: Final = 1000
 _MOST_PAGES: Final = 10_000
-"""Of one list: a server that never ends it is no catalog."""
+"""The limit on the pages of one list: a server that never ends it is no catalog."""
 _DEEPEST: Final = 100
 _ABSENT: Final = ("NoSuchTable", "NoSuchIcebergTable", "NoSuchView", "NoSuchNamespace")
-"""What is not there in a warehouse. Of a warehouse that is gone (NoSuchWarehouse, ...) nothing is known."""
+"""The errors for an object that does not exist in a warehouse. Of a warehouse that is gone (NoSuchWarehouse,
+...) nothing is known.
+"""
 _OAUTH: Final = ("scope", "audience", "resource")
 
 
@@ -210,7 +212,7 @@ class _Server:
             tokens.add(token)
 
     def has_view(self, namespace: str, name: str) -> bool:
-        """Whether the server says that a view has this name."""
+        """Returns True if the server reports a view of this name."""
         try:
             return (
                 self.get(f"{self.path_of(namespace)}/views/{quote(name, safe='', errors='replace')}")

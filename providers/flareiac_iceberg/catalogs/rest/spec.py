@@ -79,8 +79,8 @@ class RestCatalog(CatalogSpec):
 
     @property
     def token_uri(self) -> str:
-        """Where a credential is exchanged for a token; the properties may name another place than the
-        server's own.
+        """The URI at which a credential is exchanged for a token; the properties may name another place than
+        the server's own.
         """
         return dict(self.properties).get("oauth2-server-uri") or f"{self.uri}/v1/oauth/tokens"
 

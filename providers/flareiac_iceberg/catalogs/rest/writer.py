@@ -74,7 +74,9 @@ class RestWriter(LibraryWriter[RestCatalog, Client]):
             raise Failure(self.trouble(_said(trouble), known=opening or _is_refusal(trouble))) from trouble
 
     def _create(self, target: Target, what: Definition, location: str | None, missing: Missing) -> None:
-        """What a server that stages no tables does not take follows in a second commit."""
+        """Creates a table. A part that a server which stages no tables does not take follows in a second
+        commit.
+        """
         if what.needs_updates:
             try:
                 staged = self.catalog.create_table_transaction(
@@ -158,7 +160,7 @@ def _would_lose(target: Target, names: list[str]) -> Diagnostic:
 
 
 def _is_refusal(trouble: Exception) -> bool:
-    """Whether the server did not take the request, and so did nothing."""
+    """Returns True if the server did not take the request, and so did nothing."""
     response = getattr(trouble.__cause__, "response", None)
     return (
         response is not None
@@ -168,7 +170,7 @@ def _is_refusal(trouble: Exception) -> bool:
 
 
 def _said(trouble: Exception) -> str:
-    """What a library complains of, without what it was given: that may be a token."""
+    """The complaint of a library, without the input that it was given: that may be a token."""
     if not isinstance(trouble, ValidationError):
         return said(trouble)
     found = trouble.errors(include_url=False, include_context=False, include_input=False)

@@ -19,7 +19,9 @@ from flareiac_iceberg.catalogs.sqlite.errors import database_errors
 from flareiac_iceberg.catalogs.sqlite.spec import BUSY_TIMEOUT_MS, SqliteCatalog
 
 _BESIDE: Final = ("", "-journal", "-wal")
-"""What holds the content of a database; the index of a write-ahead log (-shm) is made again from it."""
+"""The suffixes of the files that hold the content of a database; the index of a write-ahead log (-shm) is
+made again from it.
+"""
 _COPY: Final = "import shutil, sys\nfor place in sys.argv[2:]: shutil.copy(place, sys.argv[1])"
 _TRIES: Final = 10
 _ANY: Final = "SELECT count(*) FROM sqlite_master"
@@ -52,7 +54,7 @@ def _missing(database: Path) -> str:
 
 
 def _rows(database: Path, statement: str, parameters: tuple[str, ...]) -> list[dict[str, Data]]:
-    """What a query answers. Raises ``sqlite3.Error`` and ``OSError``."""
+    """The rows of a query. Raises ``sqlite3.Error`` and ``OSError``."""
     for _ in range(_TRIES):
         database.stat()
         try:
@@ -92,8 +94,8 @@ def _asked(
 
 
 def _needs_recovery(database: Path, trouble: sqlite3.OperationalError) -> bool:
-    """Whether only one that may write can read it: a writer was killed, or its log cannot be shared from
-    here.
+    """Returns True if only a process that may write can read the database: a writer was killed, or its log
+    cannot be shared from here.
     """
     # Python's own errors, as of a text that is not UTF-8, have no code of SQLite's.
     kind = getattr(trouble, "sqlite_errorcode", 0) & _PRIMARY

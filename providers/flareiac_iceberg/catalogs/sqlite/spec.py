@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from flareiac_iceberg.catalogs.sqlite.writer import SqliteWriter
 
 BUSY_TIMEOUT_MS: Final = 15_000
-"""How long a writer waits for another one's lock on the SQLite file. With 0, most commits beside a busy
-neighbour fail (measured).
+"""The time for which a writer waits for another one's lock on the SQLite file. With 0, most commits beside a
+busy neighbour fail (measured).
 """
 
 _SCHEME: Final = "sqlite:///"
