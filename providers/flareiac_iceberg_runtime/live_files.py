@@ -63,7 +63,8 @@ class Suspects:
                 self._nodes[node] = path
 
     def same_as(self, live: str) -> str | None:
-        """The one that is the file of this location; or that could be, since name and length are the same.
+        """The listed path that is the file of this location, or that could be, since name and length are the
+        same. None without one.
 
         Two mounts of one export, or two names of one bucket, show nothing but that.
         """

@@ -1,5 +1,5 @@
-"""What performers share: Iceberg's actions on Spark, and what the table itself says. Runs where Spark runs,
-and sees the standard library and the contract of table tasks alone.
+"""The parts that performers share: Iceberg's actions on Spark, and the table's own metadata. Runs where Spark
+runs, and sees the standard library and the contract of table tasks alone.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,9 @@ def total(done: Sequence[Step], name: str) -> int:
 
 
 def is_partial(options: Mapping[str, str]) -> bool:
-    """Whether groups of files are committed by themselves, so that one commit is not all of the work."""
+    """Returns True if groups of files are committed by themselves, so that one commit is not all of the
+    work.
+    """
     return str(options.get("partial-progress.enabled", "false")).lower() == "true"
 
 

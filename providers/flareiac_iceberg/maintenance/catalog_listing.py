@@ -37,7 +37,7 @@ class Listings:
         self._places: dict[str, tuple[str, ...]] = {}
 
     def forget(self) -> None:
-        """What is asked from now on is answered again; a metadata file never changes."""
+        """Forgets all answers, so that the catalogs are asked again; a metadata file never changes."""
         with self._lock:
             self._known = {}
             self._entries = {}
@@ -115,7 +115,7 @@ class Listings:
         )
 
     def _places_of(self, item: Registered, catalog: CatalogSpec) -> tuple[str, ...]:
-        """Where a table's own metadata says that it has files, and where the catalog does."""
+        """The places of a table's files, by its own metadata and by the catalog."""
         known = self._places.get(item.metadata)
         if known is None:
             answer = _places_in_metadata(item, catalog)

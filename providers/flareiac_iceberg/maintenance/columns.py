@@ -1,4 +1,6 @@
-"""What the rest of a table's block says, and whether the columns that maintenance names fit. Pure."""
+"""The rest of a table's block as maintenance needs it, and the check that the columns which maintenance names
+fit. Pure.
+"""
 
 from collections.abc import Container, Iterable, Mapping
 from typing import Final
@@ -14,8 +16,7 @@ _NESTED: Final = frozenset({"struct", "list", "map"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """What the rest of the table's block says. ``columns`` None: not managed, so that names cannot be
-    checked.
+    """The rest of the table's block. ``columns`` None: not managed, so that names cannot be checked.
 
     ``identities``: the columns whose values are partitions.
     """
@@ -28,7 +29,7 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Need:
-    """What an attribute (``where``) wants of a column: a type (None: any with one value) ``to`` do
+    """The need of an attribute (``where``) for a column: a type (None: any with one value) ``to`` do
     something.
     """
 

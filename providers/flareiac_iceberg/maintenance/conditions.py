@@ -10,7 +10,7 @@ from flareiac_iceberg import codes
 def conditions(
     name: str, declared: Data, diagnostics: Diagnostics, **forms: Callable[[str], object]
 ) -> Attributes:
-    """Those that are written, read by ``forms``; empty where the default counts."""
+    """The conditions that are written, read by ``forms``; empty where the default counts."""
     if not isinstance(declared, dict):
         return {}
     given = {key: item for key, item in declared.items() if item is not None}

@@ -25,7 +25,7 @@ File: TypeAlias = tuple[int, Entry]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """What measuring needs of a table."""
+    """The parts of a table that measuring needs."""
 
     metadata: Attributes
     metadata_location: str
@@ -84,7 +84,7 @@ class Counting(ABC, Generic[F_co]):
     """Takes the live data files of a snapshot into account, one by one. All that count share one reading."""
 
     def wants(self, _manifest: Manifest) -> bool:
-        """Whether the files of a manifest matter."""
+        """Returns True if the files of a manifest matter."""
         return True
 
     @abstractmethod
@@ -93,11 +93,11 @@ class Counting(ABC, Generic[F_co]):
 
     @abstractmethod
     def figures(self) -> F_co:
-        """What has been counted."""
+        """The figures that have been counted."""
 
 
 class Contents:
-    """What a table holds at ``now_ms``. Raises ``Failure`` where a file that the metadata names cannot be
+    """The content of a table at ``now_ms``. Raises ``Failure`` where a file that the metadata names cannot be
     read.
     """
 
@@ -106,7 +106,7 @@ class Contents:
 
     @cached_property
     def totals(self) -> Totals:
-        """Of the current snapshot; of a table that was never written they are zero."""
+        """The totals of the current snapshot; of a table that was never written they are zero."""
         if self.table.current is None:
             return Totals()
         summary = self.table.current.get("summary") or {}
@@ -134,7 +134,7 @@ class Contents:
 
     @property
     def data_manifests(self) -> tuple[Manifest, ...]:
-        """Those with live data files."""
+        """The manifests with live data files."""
         return tuple(item for item in self.manifests if item.live and not item.deletes)
 
     @cached_property

@@ -1,5 +1,5 @@
-"""What users declare of a kind of maintenance. Apart from what measures and plans it, so that a command that
-only reads a project does not load that. Pure.
+"""The declaration of a kind of maintenance by users. Apart from the modules that measure and plan it, so that
+a command that only reads a project does not load those. Pure.
 """
 
 from collections.abc import Callable

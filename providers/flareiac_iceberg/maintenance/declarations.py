@@ -1,4 +1,4 @@
-"""What can be declared of maintenance, in the order in which documents list it. Pure."""
+"""The declarations of all kinds of maintenance, in the order in which documents list them. Pure."""
 
 from typing import Any, Final
 

@@ -32,8 +32,8 @@ class SmallFiles:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReaderPosition:
-    """Where the checkpoint of a reader stands: ids of snapshots and when it moved (ms since 1970), or why
-    that is not known.
+    """The position of a reader's checkpoint: ids of snapshots and the time at which it moved (ms since 1970),
+    or the reason that it is not known.
     """
 
     ids: tuple[int, ...] = ()
@@ -61,15 +61,16 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """What is measured of a table.
+    """The measured figures of a table.
 
-    ``collects``: gc.enabled. ``measured_ms``: when the files were looked at, which may be the last time, with
-    these ``settings``. ``ids``: a digest of all snapshots' ids. ``marks``: by maintenance task, the newest of
-    our operations among the current snapshot and its ancestors. ``kinds``: what each kind that is declared
-    has measured, as the record of its own. ``made_ms``: when the table was made, as long as its metadata
-    still tells. ``entries``: other names of this very table in catalogs, looked for where files of expired
-    snapshots are to be deleted; ``entries_unknown``: why they are unknown. ``outside``: what is not below the
-    location, counted where a kind looks nowhere else and metadata names such a place.
+    ``collects``: gc.enabled. ``measured_ms``: the time at which the files were looked at, which may be the
+    last time, with these ``settings``. ``ids``: a digest of all snapshots' ids. ``marks``: by maintenance
+    task, the newest of our operations among the current snapshot and its ancestors. ``kinds``: the figures of
+    each kind that is declared, as the record of its own. ``made_ms``: the time at which the table was made,
+    as long as its metadata still has it. ``entries``: other names of this very table in catalogs, looked for
+    where files of expired snapshots are to be deleted; ``entries_unknown``: the reason that they are unknown.
+    ``outside``: the files that are not below the location, counted where a kind looks nowhere else and
+    metadata names such a place.
     """
 
     uuid: str

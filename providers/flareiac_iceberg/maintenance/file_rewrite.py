@@ -1,5 +1,5 @@
-"""What rewrites of data files and of delete files have in common: settings, limits and Iceberg's options.
-Pure.
+"""The parts that rewrites of data files and of delete files have in common: settings, limits and Iceberg's
+options. Pure.
 """
 
 import re
@@ -31,7 +31,7 @@ _VALUES: Final = {
     "compression-factor": ("a number above 0", r"(?=.*[1-9])[0-9]{1,9}(\.[0-9]{1,9})?"),
 }
 _COUNT: Final = ("a whole number from 1 to 2147483647", "0*[1-9][0-9]{0,9}")
-"""What an option takes, in words and as a pattern; the others of them count something."""
+"""The values that an option takes, in words and as a pattern; the others of them count something."""
 _MOST: Final = 2**31 - 1
 OWN_OPTIONS: Final = {
     "target-file-size-bytes": "target_file_size",
@@ -83,7 +83,7 @@ class FileRewrite(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetSize:
-    """Where the wanted size of files stands that a block leaves out."""
+    """The property and the default for the wanted size of files that a block leaves out."""
 
     property: str
     default: int
@@ -110,7 +110,7 @@ class FileGroups:
 
 
 def group_figures(limits: Sizing, total: Groups, partitions: int) -> dict[str, Any]:
-    """What the figures of both say of the groups that Iceberg would make."""
+    """The part of the figures of both about the groups that Iceberg would make."""
     return {
         "partitions": partitions,
         "min_input_files": limits.min_input_files,

@@ -78,7 +78,9 @@ def holds(
     there: Collection[int],
     now_ms: int,
 ) -> Iterator[Hold]:
-    """What each declared reader keeps, by their positions and the snapshots that are there."""
+    """The snapshots that each declared reader keeps, by the readers' positions and the snapshots that
+    exist.
+    """
     for name, block in _readers(attributes).items():
         holder = f'reader "{name}"'
         hold = Hold(

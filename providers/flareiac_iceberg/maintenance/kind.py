@@ -1,4 +1,6 @@
-"""What a kind of maintenance brings. ``kinds`` has a package for each, ``registry`` lists them. Pure."""
+"""The parts that a kind of maintenance brings. ``kinds`` has a package for each, ``registry`` lists them.
+Pure.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Generic, TypeVar
@@ -59,6 +61,8 @@ class Kind(Generic[S, F]):
         return self.declaration.name
 
     def figures_of(self, figures: Figures) -> F | None:
-        """What was measured for this kind. Raises ``Mismatch`` for figures of another version."""
+        """The figures that were measured for this kind. Raises ``Mismatch`` for figures of another
+        version.
+        """
         data = figures.kinds.get(self.name)
         return None if data is None or self.figures is None else decode(self.figures, data, self.name)

@@ -83,13 +83,15 @@ def known_figures(data: Attributes) -> Figures | None:
 
 
 def is_fresh(known: Figures, attributes: Attributes) -> bool:
-    """Whether figures of the last time are of the same settings, and not so old that rows have aged."""
+    """Returns True if figures of the last time are of the same settings, and not so old that rows have
+    aged.
+    """
     age = int(time.time() * 1000) - known.measured_ms
     return known.settings == _settings_digest(attributes) and 0 <= age < _FRESH_MS
 
 
 def _settings_digest(attributes: Attributes) -> str:
-    """Of the settings that figures depend on."""
+    """The digest of the settings that figures depend on."""
     return digest(
         {
             kind.name: attributes.get(kind.name)

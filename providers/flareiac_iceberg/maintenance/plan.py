@@ -21,7 +21,7 @@ class TableMaintainer:
     """Pure knowledge of what a table needs."""
 
     def wants(self, attributes: Attributes) -> bool:
-        """Whether any block is declared and enabled."""
+        """Returns True if any block is declared and enabled."""
         return any(True for _ in declared(attributes))
 
     def tasks(self, request: TasksRequest) -> tuple[MaintenanceTask, ...]:
@@ -48,14 +48,16 @@ class TableMaintainer:
 
 
 def usage_blockers(desired: Attributes, usages: Iterable[Usage]) -> Iterator[Blocker]:
-    """What maintenance would do to those who use the table, and they cannot live with."""
+    """The blockers of maintenance that would do to users of the table something that they cannot live
+    with.
+    """
     for kind, settings in declared(desired):
         if kind.blockers is not None:
             yield from kind.blockers(settings, desired, usages)
 
 
 def usage_warnings(address: str, desired: Attributes, usages: Iterable[Usage]) -> Iterator[Diagnostic]:
-    """What those who use the table do to the work of maintenance."""
+    """The warnings of effects that the users of the table have on the work of maintenance."""
     for kind, settings in declared(desired):
         if kind.warnings is not None:
             yield from kind.warnings(settings, address, usages)

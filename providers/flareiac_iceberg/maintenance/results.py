@@ -1,4 +1,4 @@
-"""What is wrong with the result of a rewrite, whatever was forecast. Pure."""
+"""The faults of the result of a rewrite, whatever was forecast. Pure."""
 
 from collections.abc import Iterator, Mapping
 

@@ -46,7 +46,7 @@ class Sizing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Groups:
-    """What would be rewritten, and into how many files."""
+    """The groups of files that would be rewritten, and the number of new files."""
 
     groups: int = 0
     files: int = 0
@@ -122,7 +122,7 @@ def _worth(group: list[Candidate], limits: Sizing) -> bool:
 
 
 def outputs(size: int, limits: Sizing) -> int:
-    """How many files so many bytes become: a small rest is spread over the others."""
+    """The number of files that so many bytes become: a small rest is spread over the others."""
     if size < limits.target:
         return 1
     without, rest = divmod(size, limits.target)

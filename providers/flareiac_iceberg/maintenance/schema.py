@@ -1,6 +1,4 @@
-"""What users may write about a table's maintenance: a block for each kind, and the engine that does the
-work.
-"""
+"""The schema of a table's maintenance: a block for each kind, and the engine that does the work."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What the blocks of several kinds of maintenance are made of. Pure."""
+"""The schema parts that the blocks of several kinds of maintenance share. Pure."""
 
 import re
 from typing import Final

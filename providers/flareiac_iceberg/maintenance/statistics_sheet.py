@@ -1,4 +1,4 @@
-"""How statistics of tables are shown: the columns. Pure."""
+"""The columns in which statistics of tables are shown. Pure."""
 
 from typing import Final
 

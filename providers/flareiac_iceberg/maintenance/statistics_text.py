@@ -61,7 +61,7 @@ def _cells(found: TableStatistics, now: float) -> tuple[str, ...]:
 
 
 def _newest(kinds: Sequence[KindStatistics], now: float) -> str:
-    """Which maintenance ran last, and when."""
+    """The maintenance that ran last, with the time since then."""
     runs = [(item.last, item) for item in kinds if item.last is not None]
     if not runs:
         return "-"
@@ -70,8 +70,8 @@ def _newest(kinds: Sequence[KindStatistics], now: float) -> str:
 
 
 def _soonest(kept: Sequence[KindStatistics], now: float) -> str:
-    """Which maintenance may run first, and when: what has no waiting time runs with the next apply that finds
-    it due.
+    """The maintenance that may run first, with the time until then: a kind without a waiting time runs with
+    the next apply that sees it due.
     """
     if not kept:
         return "-"
@@ -104,7 +104,7 @@ def _share(found: TableStatistics) -> str:
 
 
 def _looked(found: TableStatistics, now: float) -> str:
-    """How old the share of small files is, empty where it is that of now."""
+    """The age of the share of small files, empty where it is that of now."""
     return "" if found.looked_at is None else f"{_span(now - found.looked_at / 1000)} ago"
 
 

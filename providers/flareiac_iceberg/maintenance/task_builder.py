@@ -1,4 +1,6 @@
-"""What all maintenance tasks share: whether it is too early, identities, and the words around them. Pure."""
+"""The parts that all maintenance tasks share: the check that it is too early, identities, and the words
+around them. Pure.
+"""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -104,7 +106,7 @@ class Case:
 
     @property
     def is_early(self) -> bool:
-        """Whether the last run is too near."""
+        """True if the last run is too near."""
         return bool(self._early())
 
     def _early(self) -> str:
@@ -127,8 +129,8 @@ class Case:
 
 
 def ran_lately(name: str, settings: Settings, run: LastRun | None, now_ms: int) -> bool:
-    """Whether a maintenance task that leaves no mark in the table has been done, under these settings, so
-    lately that it is not due again.
+    """Returns True if a maintenance task that leaves no mark in the table has been done, under these
+    settings, so lately that it is not due again.
     """
     if run is None or settings.every is None or not _counts(run, _prefix(name, settings)):
         return False

@@ -20,7 +20,7 @@ _BYTES: Final = "_bytes"
 
 
 def judge(task: MaintenanceTask, result: Mapping[str, Data]) -> Judgement:
-    """What was done, in words, beside what was expected; complaints where it is wrong."""
+    """The result of a task, in words, beside the forecast; complaints where it is wrong."""
     kind = next(kind for kind in KINDS if kind.name == task.name)
     done = ", ".join(
         _figure(kind, name, result[name])

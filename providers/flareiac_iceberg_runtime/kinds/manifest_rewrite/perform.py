@@ -15,7 +15,7 @@ class RewriteManifests:
 
 
 def rewrite_manifests(work: TableWork, _task: RewriteManifests) -> Performed:
-    """Those of the current partition spec, into as few as the target size allows."""
+    """Rewrites the manifests of the current partition spec, into as few as the target size allows."""
     before = work.steps()
     if not before and current(work) is not None:
         actions(work).rewriteManifests(work.table).snapshotProperty(OPERATION, work.key).execute()

@@ -41,8 +41,8 @@ HADOOP_HINT: Final = "version-hint.text"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """Where a table's writers put files. ``partitions``: the names of all partition fields that it has
-    had.
+    """The folders in which a table's writers put files. ``partitions``: the names of all partition fields
+    that it has had.
     """
 
     location: str
@@ -64,7 +64,7 @@ class Layout:
         return (f"{self.location.rstrip('/')}/metadata", *((named,) if named else ()))
 
     def could_have_written(self, path: str) -> bool:
-        """Whether a file is where a writer of this table puts one, under such a name."""
+        """Returns True if a file is where a writer of this table puts one, under such a name."""
         if any(_METADATA.fullmatch(rest) for rest in _below(path, self.metadata)):
             return True
         return any(self._is_data(rest) for rest in _below(path, self.data))
@@ -90,17 +90,17 @@ def uuid_in(beginning: bytes) -> str | None:
 
 
 def is_metadata_file(path: str) -> bool:
-    """Whether a file is called as the metadata of some table is."""
+    """Returns True if a file has a name as the metadata of some table has."""
     return _METADATA_FILE.fullmatch(name_of(path)) is not None
 
 
 def is_below(path: str, folder: str) -> bool:
-    """Whether a file is inside a folder, however the two are spelled."""
+    """Returns True if a file is inside a folder, however the two are spelled."""
     return any(True for _ in _below(path, (folder,)))
 
 
 def _below(path: str, folders: Iterable[str]) -> Iterable[str]:
-    """What follows those of the folders that a file is in."""
+    """The rests of a file's path after those of the folders that it is in."""
     own = plain(path)
     for folder in folders:
         start = f"{plain(folder).rstrip('/')}/"

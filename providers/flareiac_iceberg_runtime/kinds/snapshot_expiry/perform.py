@@ -23,8 +23,8 @@ _VIEW: Final = "flareiac_expired_files"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpireSnapshots:
-    """Those that are older than a time (ms since 1970), but for the newest ``retain_last`` and the heads of
-    branches and tags.
+    """Expires the snapshots that are older than a time (ms since 1970), but for the newest ``retain_last``
+    and the heads of branches and tags.
 
     A branch's own retention comes before ``older_than_ms``; where one of ``held`` would go by it, nothing
     may. ``forecast``: exactly so many snapshots go, and with them so many data and delete files, while the

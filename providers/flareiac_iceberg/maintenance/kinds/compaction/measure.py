@@ -24,8 +24,9 @@ _INEXACT: Final = frozenset({"max-files-to-rewrite", "output-spec-id"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RewriteFigures(FileGroups):
-    """Of data files. ``worn``: with many deleted rows, ``unfit``: small or worn. ``exact``: Iceberg would
-    take these very files. ``columns``: the types of all columns by path, where the settings name some.
+    """The figures of data files. ``worn``: with many deleted rows, ``unfit``: small or worn. ``exact``:
+    Iceberg would take these very files. ``columns``: the types of all columns by path, where the settings
+    name some.
     """
 
     worn: int = 0
@@ -94,7 +95,7 @@ class DataFiles(Counting[RewriteFigures]):
         self._parts.setdefault(key, []).append(item)
 
     def figures(self) -> RewriteFigures:
-        """What has been counted, and what Iceberg would make of it."""
+        """The counted figures, and those of the files that Iceberg would make."""
         total = sum((grouped(part, self._limits) for part in self._parts.values()), Groups())
         return RewriteFigures(
             files=self._files,
@@ -108,7 +109,7 @@ class DataFiles(Counting[RewriteFigures]):
 
 
 class Wear:
-    """How much of each data file is deleted, by the delete files that apply to it."""
+    """The share of deleted rows in each data file, by the delete files that apply to it."""
 
     def __init__(self, settings: Compaction, delete_files: Iterable[File]) -> None:
         self._ratio, self._threshold = settings.delete_ratio, settings.delete_file_threshold
@@ -121,7 +122,7 @@ class Wear:
                 self._shared.setdefault((spec, *files.partition_key(entry)), []).append(entry)
 
     def of(self, spec: int, entry: Entry) -> bool:
-        """Whether the deletes of a file alone are a reason to rewrite it."""
+        """Returns True if the deletes of a file alone are a reason to rewrite it."""
         own = [item for item in self._own.get(entry.path, ()) if item.sequence >= entry.sequence]
         deleted = min(sum(item.records for item in own), entry.records)
         if own and entry.records and deleted / entry.records >= self._ratio:

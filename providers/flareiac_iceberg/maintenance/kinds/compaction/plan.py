@@ -61,7 +61,7 @@ def _rewrite(case: Case, settings: Compaction, found: RewriteFigures, reason: st
 
 
 def task_of(settings: Compaction) -> RewriteDataFiles:
-    """What Spark is asked to do."""
+    """The task for Spark."""
     return RewriteDataFiles(
         strategy=settings.strategy,
         sort_order=_sort_order(settings),

@@ -1,4 +1,4 @@
-"""What users write: how data files are rewritten, and when."""
+"""The schema of compaction: the way and the time in which data files are rewritten."""
 
 from typing import Final
 

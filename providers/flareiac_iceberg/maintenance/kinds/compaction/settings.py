@@ -28,7 +28,7 @@ TARGET: Final = TargetSize(property="write.target-file-size-bytes", default=512 
 _CURVED: Final = frozenset(
     {"boolean", "int", "long", "float", "double", "string", "binary", "fixed", "uuid", "date", "timestamptz"}
 )
-"""What Iceberg 1.11 can lay on a z-order curve."""
+"""The types that Iceberg 1.11 can lay on a z-order curve."""
 _DATA_OPTIONS: Final = (
     "max-files-to-rewrite",
     "rewrite-job-order",
@@ -196,8 +196,8 @@ def _terms(value: Data, around: Surroundings, diagnostics: Diagnostics) -> Itera
 
 
 def misfits(settings: Compaction, columns: Mapping[str, str]) -> tuple[Diagnostic, ...]:
-    """What a compaction names and a table has not, or not so, as warnings. ``columns``: the types of all that
-    is there, by path.
+    """The columns that a compaction names and a table does not have, or has with another type, as warnings.
+    ``columns``: the types of all columns that exist, by path.
     """
     there = {path: Column(type=kind) for path, kind in columns.items()}
     around, found = Surroundings(columns=there, properties={}, sorted=None), Diagnostics()

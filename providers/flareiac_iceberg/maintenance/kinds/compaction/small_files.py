@@ -17,7 +17,9 @@ from flareiac_iceberg.maintenance.kinds.compaction.settings import TARGET, Compa
 
 _MANIFESTS: Final = 10
 _BYTES: Final = 1024**2
-"""Of all manifests of a table together: a status of a thousand tables waits for the answer."""
+"""The limit on the bytes of all manifests of a table together: a status of a thousand tables waits for the
+answer.
+"""
 
 
 def small_files(table: Table, measured: Figures | None, read: Read) -> SmallFiles:
@@ -38,8 +40,8 @@ def small_files(table: Table, measured: Figures | None, read: Read) -> SmallFile
 
 
 def _counted(table: Table, read: Read) -> SmallFiles | None:
-    """How many data files compaction calls small, declared or not, and of how many that it looks at; None
-    where too many manifests would tell it.
+    """The number of data files that compaction calls small, declared or not, and of those that it looks at;
+    None where too many manifests would have to be read.
     """
     data = table.attributes.get("compaction")
     declared = None if data is None else decode(Compaction, data)

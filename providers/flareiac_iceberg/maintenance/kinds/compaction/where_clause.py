@@ -1,5 +1,5 @@
-"""What can be said of a filter before Spark sees it: whether it is a condition, the columns that it names,
-and the expression where it is a plain one.
+"""The checks of a filter before Spark sees it: that it is a condition, the columns that it names, and the
+expression where it is a plain one.
 """
 
 from collections.abc import Iterable, Iterator
@@ -38,7 +38,7 @@ def named_columns(text: str) -> tuple[str, ...] | None:
 
 
 def unknown(paths: Iterable[str], columns: Iterable[str]) -> Iterator[str]:
-    """Those of a filter's columns that are not there; Spark does not tell upper from lower case."""
+    """The columns of a filter that do not exist; Spark does not tell upper from lower case."""
     known = {name.lower() for name in columns}
     return (path for path in paths if path.lower() not in known)
 

@@ -1,4 +1,4 @@
-"""What users write: how position delete files are rewritten."""
+"""The schema of delete rewrites: the way in which position delete files are rewritten."""
 
 from typing import Final
 

@@ -34,7 +34,7 @@ class ManifestFigures:
 
 
 def measure(_settings: ManifestRewrite, contents: Contents) -> ManifestFigures:
-    """Those of the current spec, which are what a rewrite takes."""
+    """The figures of the manifests of the current spec, which are those that a rewrite takes."""
     table = contents.table
     own = [item for item in contents.manifests if item.spec_id == table.spec_id]
     return ManifestFigures(

@@ -48,6 +48,6 @@ def _reached(found: ManifestFigures, run_if: RunIf) -> tuple[str, bool]:
 
 
 def _after(each: ManifestSizes, target: int) -> int | None:
-    """How many manifests would be written, None where Iceberg leaves them alone."""
+    """The number of manifests that would be written, None where Iceberg leaves them alone."""
     wanted = -(-each.bytes // target)
     return None if each.count == 0 or (each.count == 1 and wanted == 1) else wanted

@@ -1,4 +1,4 @@
-"""What users write: when manifests are merged."""
+"""The schema of manifest rewrites: the time at which manifests are merged."""
 
 from typing import Final
 

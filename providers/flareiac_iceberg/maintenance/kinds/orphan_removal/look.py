@@ -29,7 +29,7 @@ class Beside:
 
 
 def look(request: MeasureRequest, found: Figures, target: Target, listings: Listings) -> Beside:
-    """What is beside the table."""
+    """The other tables beside the table."""
     lost = _lost(request, found, target.catalog)
     try:
         return Beside(under=tuple(_under(request, found, target, listings)), lost=lost)

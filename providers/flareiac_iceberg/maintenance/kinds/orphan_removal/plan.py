@@ -75,7 +75,7 @@ def _not_looked_at(figures: Figures) -> tuple[str, ...]:
 
 
 def _shared_place(case: Case, found: Beside) -> tuple[str, Diagnostic] | None:
-    """Why the place of the table may hold files of another one."""
+    """The reason that the place of the table may hold files of another one, None where it does not."""
     figures, under = case.figures, found.under or ()
     beside = _beside(figures.place or comparable(figures.location), case.request.neighbours, found.lost)
     if beside or under:
@@ -87,8 +87,8 @@ def _shared_place(case: Case, found: Beside) -> tuple[str, Diagnostic] | None:
 
 
 def _beside(own: str, neighbours: Iterable[Neighbour], lost: Collection[str]) -> list[Neighbour]:
-    """Those with files below a table's place or around it, which are the places that orphans are looked for
-    in.
+    """The tables with files below a table's place or around it, which are the places that orphans are looked
+    for in.
     """
     there = (item for item in neighbours if not (item.dropped and item.address in lost))
     return [

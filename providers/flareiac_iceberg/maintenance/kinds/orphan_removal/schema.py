@@ -1,4 +1,4 @@
-"""What users write: which files without a snapshot are deleted."""
+"""The schema of orphan removal: the files without a snapshot that are deleted."""
 
 from typing import Final
 

@@ -1,5 +1,5 @@
-"""Which dropped tables nothing can bring back, so that their files need no protection. Touches the world by
-reading only.
+"""The dropped tables that nothing can bring back, so that their files need no protection. Touches the world
+by reading only.
 """
 
 from collections.abc import Collection, Mapping
@@ -16,8 +16,8 @@ _MOST_STRANGE: Final = 16
 
 
 def unrecoverable(dropped: Mapping[str, TableIdentity], beside: str, catalog: CatalogSpec) -> list[str]:
-    """Which of the dropped tables, given by their identities, nothing can bring back: the files that could
-    are gone. In doubt, none.
+    """The names of the dropped tables, given by their identities, that nothing can bring back: the files that
+    could are gone. In doubt, none.
 
     ``beside`` is the metadata file of the table in whose place they were.
     """
@@ -33,7 +33,7 @@ def unrecoverable(dropped: Mapping[str, TableIdentity], beside: str, catalog: Ca
 
 
 def _may_go_on(item: TableIdentity, known: Collection[str], catalog: CatalogSpec) -> bool:
-    """Whether there may be a later metadata file of the table; ``known`` ones are another's. Raises
+    """Returns True if there may be a later metadata file of the table; ``known`` ones are another's. Raises
     ``Failure`` and ``OSError``.
     """
     if item.last_is_known:

@@ -83,8 +83,8 @@ class Ages(Counting[RowFigures]):
         self._unknown, self._guessed = 0, False
 
     def wants(self, manifest: Manifest) -> bool:
-        """Whether a file of a manifest may be old enough, by the least partition value that its list
-        tells.
+        """Returns True if a file of a manifest may be old enough, by the least partition value in its
+        list.
         """
         places = self._clock.places.get(manifest.spec_id)
         if not places or places[0][0] >= len(manifest.partitions):
@@ -114,7 +114,7 @@ class Ages(Counting[RowFigures]):
         counts[1] += 1
 
     def figures(self) -> RowFigures:
-        """What has been counted."""
+        """The figures that have been counted."""
         return RowFigures(
             type=self._clock.type,
             unit=self._clock.unit,

@@ -1,4 +1,4 @@
-"""What users write: how long rows are kept."""
+"""The schema of retention: the time for which rows are kept."""
 
 from typing import Final
 

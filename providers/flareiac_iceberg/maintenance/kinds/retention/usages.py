@@ -1,4 +1,4 @@
-"""Whether those who read and write a table can live with its retention. Pure."""
+"""The check that those who read and write a table can live with its retention. Pure."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -30,8 +30,8 @@ def endangered(settings: Retention, desired: Attributes, usages: Iterable[Usage]
 
 
 def _whole_partitions(desired: Attributes, column: str) -> bool:
-    """Whether rows go by whole files, which is a delete and never an overwrite; where the layout is not
-    managed that is not known.
+    """Returns True if rows go by whole files, which is a delete and never an overwrite; where the layout is
+    not managed that is not known.
     """
     return any(
         item["column"] == column and item["transform"] in _TIMED for item in desired["partition_by"] or ()

@@ -60,7 +60,9 @@ class History:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expiry:
-    """What would go: snapshots, and names of branches and tags whose own time has passed."""
+    """The parts of a table that would go: snapshots, and names of branches and tags whose own time has
+    passed.
+    """
 
     snapshots: frozenset[int]
     refs: tuple[str, ...]
@@ -103,8 +105,8 @@ def history_of(data: Attributes) -> History:
 
 
 def expiry(history: History, *, cutoff: int, retain_last: int, now: int) -> Expiry:
-    """What Iceberg removes when asked to expire what was committed before ``cutoff`` but for the last few of
-    each branch.
+    """The snapshots and names that Iceberg removes when asked to expire those committed before ``cutoff`` but
+    for the last few of each branch.
     """
     kept_refs = [ref for ref in history.refs if not _outlived(ref, history, now)]
     kept = {ref.head for ref in kept_refs}

@@ -24,8 +24,8 @@ from flareiac_iceberg.maintenance.kinds.snapshot_expiry.settings import Snapshot
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Floor:
-    """What one holder keeps: the latest cutoff (ms since 1970) that leaves it all it needs, and the snapshots
-    it needs.
+    """The snapshots that one holder keeps: the latest cutoff (ms since 1970) that leaves it all it needs, and
+    the snapshots it needs.
 
     Those are not only the ones that it names: no one gets from the head of a branch back to a snapshot if one
     in between is gone.
@@ -38,11 +38,11 @@ class Floor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reach:
-    """How far an expiry goes. ``wanted`` is the cutoff of the settings alone; ``blocked`` says why nothing
-    can go at all.
+    """The reach of an expiry. ``wanted`` is the cutoff of the settings alone; ``blocked`` gives the reason
+    that nothing can go at all.
 
-    ``needed``: what must be there still when it is done, of all that holders name or that another day would
-    let go.
+    ``needed``: the snapshots that must exist still when it is done, of all that holders name or that another
+    day would let go.
     """
 
     wanted: int
@@ -55,7 +55,7 @@ class Reach:
 
 
 def floor_of(hold: Hold, history: History, safe: dict[int, int]) -> Floor | None:
-    """What a hold keeps of the snapshots that are still there; None where it keeps nothing. ``safe``: see
+    """The floor that a hold sets with the snapshots that still exist; None where it keeps none. ``safe``: see
     ``floors``.
     """
     branches = [ref for ref in history.refs if ref.is_branch]
@@ -148,7 +148,7 @@ def _overdue(
 
 
 def _release(hold: Hold) -> str:
-    """What the holder says of itself."""
+    """The holder's own instructions for a release, as a sentence."""
     return f" {hold.release[:1].upper()}{hold.release[1:]}." if hold.release else ""
 
 

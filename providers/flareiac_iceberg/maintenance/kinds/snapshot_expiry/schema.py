@@ -1,4 +1,4 @@
-"""What users write: which snapshots expire."""
+"""The schema of snapshot expiry: the snapshots that expire."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Whether more expired than was to. Pure."""
+"""The check that no more expired than was to. Pure."""
 
 from collections.abc import Iterator, Mapping
 
