@@ -92,7 +92,7 @@ class IcebergSession:
 
 
 class IcebergProvider:
-    """What the entry point hands out."""
+    """The provider that the entry point returns."""
 
     name = "iceberg"
 

@@ -1,4 +1,4 @@
-"""What users may write in a ``data "table"`` block, and its canonical attributes before it is read."""
+"""The schema of the ``data "table"`` block, and its canonical attributes before it is read."""
 
 from dataclasses import replace
 from typing import Final
@@ -23,8 +23,8 @@ READ: Final[dict[str, Type]] = {
     "identifier": ListType(STRING),
     "partition_by": ANY,
 }
-"""What reading adds: what says which table it is and what its rows are, and nothing that moves while others
-write it.
+"""The attributes that reading adds: those that identify the table and describe its rows, and none that moves
+while others write it.
 """
 
 SCHEMA: Final = Block(
@@ -45,7 +45,7 @@ SCHEMA: Final = Block(
 def canonical(
     decoded: Decoded, references: References, project: Project, diagnostics: Diagnostics
 ) -> Attributes:
-    """Where the table is."""
+    """The attributes that name the place of the table."""
     return {
         name: value
         for name, value in frame(decoded, references, project, diagnostics).items()

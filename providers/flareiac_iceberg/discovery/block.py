@@ -76,8 +76,8 @@ def _is_chosen(name: str, value: Data) -> bool:
 
 
 def _is_elsewhere(table: TableDefinition, warehouse: str) -> bool:
-    """Whether a table lies where no catalog would have put it: below its namespace in the warehouse, in a
-    folder of its name.
+    """Returns True if a table lies where no catalog would have put it: below its namespace in the warehouse,
+    in a folder of its name.
     """
     if table.location is None:
         return False

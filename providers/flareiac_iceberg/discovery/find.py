@@ -35,7 +35,7 @@ from flareiac_iceberg.table.schema import SCHEMA
 
 _TRANSFORMS: Final = frozenset(item.name for item in FUNCTIONS)
 _ON_COLUMNS: Final = ("identifier", "partition_by", "sort_by")
-"""What names columns: without them it is not managed either."""
+"""The attributes that name columns: without columns they are not managed either."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,14 +59,14 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """What it takes to look: an open session's parts."""
+    """A search for tables, with the parts of an open session that it uses."""
 
     project: Project
     connections: Connections
     driver: Driver
 
     def found(self, request: ImportRequest) -> Sequence[Importable | LeftOut]:
-        """What the pattern names, by id. Raises ``Failure``."""
+        """The tables that the pattern names, by id. Raises ``Failure``."""
         catalog, pattern = _asked(request)
         places = sorted(
             self._places(catalog, pattern, exact=request.exact), key=lambda item: (item.namespace, item.name)
@@ -111,7 +111,7 @@ class Search:
                     yield Place(catalog=catalog, namespace=namespace, name=name, is_view=pointer.is_view)
 
     def _question(self, place: Place, references: References) -> ReadRequest | LeftOut:
-        """How to ask the driver, or why not."""
+        """The request to the driver about a place, or the reason to leave it out."""
         if place.is_view:
             return LeftOut(id=place.id, why="it is a view; FlareIaC manages tables")
         body = {"catalog": Reference(place.catalog.address), "namespace": place.namespace, "name": place.name}
@@ -223,7 +223,7 @@ def _nothing(pattern: str, catalog: Resolved) -> Diagnostic:
 def _canonical(
     body: Attributes, place: Place, references: References, project: Project
 ) -> tuple[Attributes, list[Diagnostic]]:
-    """What the block would mean, and its errors."""
+    """The canonical attributes of the block, and its errors."""
     found = Diagnostics()
     decoded = dict.fromkeys([*SCHEMA.attributes, *SCHEMA.blocks]) | body
     attributes = canonical(
@@ -300,8 +300,8 @@ def _columns_of(terms: Sequence[Data]) -> Iterator[str]:
 def _would_change(
     observed: Present, desired: Attributes, place: Place, references: References, project: Project
 ) -> str:
-    """What the block would do to the table, when it is adopted and ever after: nothing, or the block is
-    wrong.
+    """The changes that the block would make to the table, when it is adopted and ever after: empty, or the
+    block is wrong.
     """
     # Which state manages it is a question for the plan.
     facts = replace(observed_table(observed).facts, manager=None)

@@ -56,7 +56,7 @@ class NamespaceDriver:
         return found
 
     def read(self, request: ReadRequest) -> Observation:
-        """What is there, by one query."""
+        """The observed namespace, by one query."""
         attributes = _attributes(request)
         frame = NamespaceDefinition.of(attributes)
         try:
@@ -121,7 +121,7 @@ class NamespaceDriver:
         return self.settle(request)
 
     def settle(self, request: ApplyRequest[Settleable]) -> Outcome | None:
-        """Whether the namespace is as the operation should have left it."""
+        """The outcome if the namespace is as the operation should have left it, else None."""
         match request.action:
             case Create() as change:
                 with contextlib.suppress(NoCatalog):  # to create the namespace would have made the catalog
@@ -174,7 +174,7 @@ def _attributes(request: ReadRequest) -> Attributes:
 
 
 def _failure(catalog: CatalogSpec, namespace: str) -> Failure | None:
-    """Why a database cannot be read, None where it can, or is not there."""
+    """The reason that a database cannot be read, None where it can, or does not exist."""
     try:
         namespace_properties(catalog, namespace)
     except NoCatalog:

@@ -1,4 +1,4 @@
-"""What apply would do with a namespace. Pure."""
+"""The plan of a namespace: the changes that apply would make. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -35,7 +35,7 @@ class NamespacePlanner:
         return _creation(case)
 
     def fingerprint(self, request: PlanRequest) -> Data:
-        """Whether it is there, and the properties that are or were declared."""
+        """The existence of the namespace, and the properties that are or were declared."""
         there = request.observed
         if request.desired is None:
             assert request.recorded is not None, "a namespace that is not declared is recorded"
@@ -92,7 +92,7 @@ def _removal(request: PlanRequest, recorded: NamespaceDefinition) -> Proposal:
 
 
 def _not_empty(request: PlanRequest, recorded: NamespaceDefinition, observed: Present) -> Blocker | None:
-    """Why it cannot be dropped: tables that this plan does not drop."""
+    """The reason that it cannot be dropped: tables that this plan does not drop."""
     leaving = [
         (TableOutline.of(item.recorded.attributes), item.destroy_object)
         for item in request.leaving

@@ -1,4 +1,4 @@
-"""What users may write in a ``namespace`` block, and its canonical attributes."""
+"""The schema of the ``namespace`` block, and its canonical attributes."""
 
 from typing import Final
 

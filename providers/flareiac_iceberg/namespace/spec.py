@@ -57,8 +57,8 @@ class NamespaceFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PropertyChange:
-    """What a plan does with properties; of those in ``set`` the planned attributes hold the values, which may
-    become known only then.
+    """The changes of a plan to properties; for those in ``set`` the planned attributes hold the values, which
+    may become known only then.
     """
 
     set: Mapping[str, Plain] = field(default_factory=dict)

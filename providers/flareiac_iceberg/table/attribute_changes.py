@@ -1,4 +1,4 @@
-"""Which declared attributes differ, and where each difference comes from, given in the shape of the HCL
+"""The declared attributes that differ, and the origin of each difference, given in the shape of the HCL
 block. Pure.
 """
 
@@ -33,7 +33,9 @@ from flareiac_iceberg.table.rename import path_after
 
 STATE_ONLY = ("catalog", "namespace", "name", "on_destroy")
 MAINTENANCE = ("engine", "reader", *NAMES)
-"""What only the next run of maintenance takes notice of; absent where it is not declared."""
+"""The attributes that only the next run of maintenance takes notice of; absent where they are not
+declared.
+"""
 
 
 def attribute_changes(
@@ -56,7 +58,7 @@ def attribute_changes(
 
 
 def settled(change: AttributeChange) -> bool:
-    """Whether the world already has what is desired, so that only the state is behind."""
+    """Returns True if the world already has what is desired, so that only the state is behind."""
     return (
         change.live is change.new
         if change.new is ABSENT or change.live is ABSENT
@@ -75,13 +77,13 @@ def created(desired: TableDefinition) -> tuple[AttributeChange, ...]:
 
 
 def drift_texts(changes: Iterable[AttributeChange]) -> tuple[str, ...]:
-    """What changed behind the team's back, one sentence each."""
+    """The changes behind the team's back, one sentence each."""
     return tuple(_drift(change) for change in changes if change.origin in (Origin.DRIFT, Origin.BOTH))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Records:
-    """What is compared. ``old`` None: nothing is recorded."""
+    """The records that are compared. ``old`` None: nothing is recorded."""
 
     new: TableSpec
     old: TableSpec | None
@@ -212,7 +214,7 @@ def _whole_column(path: str, records: Records) -> AttributeChange:
 
 
 def _both(block: str, new: Attributes, old: Attributes) -> bool:
-    """Whether a block was there before and still is."""
+    """Returns True if a block was there before and still is."""
     return block in new and block in old
 
 

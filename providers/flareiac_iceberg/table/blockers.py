@@ -34,9 +34,9 @@ from flareiac_iceberg.table.schema_updates import transform_text
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Past:
-    """What a table has had and never forgets, its columns under their names after the renames.
+    """The past of a table, which it never forgets, its columns under their names after the renames.
 
-    ``written``: whether any snapshot, of any branch, may hold rows. ``sorted``: the columns of all its sort
+    ``written``: true if any snapshot, of any branch, may hold rows. ``sorted``: the columns of all its sort
     orders. ``partitions``: the fields of all its partition specs as name, column and transform; those of
     columns that are gone are in no one's way (measured).
     """
@@ -340,7 +340,7 @@ def moved_location(desired: str | None, observed: str | None, root: Path) -> Blo
 
 
 def same_location(left: str, right: str, root: Path) -> bool:
-    """Whether two locations are the same place; relative ones start at the root module."""
+    """Returns True if two locations are the same place; relative ones start at the root module."""
     return plain_text(absolute_location(left, root) or left) == plain_text(
         absolute_location(right, root) or right
     )

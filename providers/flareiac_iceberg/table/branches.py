@@ -30,7 +30,7 @@ OWN_TAGS: Final = "flareiac-before-"
 
 
 def lost(snapshots: Iterable[int], metadata: Attributes) -> tuple[int, ...]:
-    """Those of these snapshots that the table does not have (any more)."""
+    """The snapshots among these that the table does not have (any more)."""
     there = {item["snapshot-id"] for item in metadata.get("snapshots") or ()}
     return tuple(sorted({item for item in snapshots if item not in there}))
 
@@ -50,9 +50,9 @@ def changes(
     recorded_tags: Mapping[str, int],
     gone: AbstractSet[int],
 ) -> Iterator[Change]:
-    """What makes the observed branches and tags those that are desired. ``recorded_tags``: where tags stood
-    when they were recorded; ``gone``: snapshots that are needed and not there. No one's branches and tags
-    stay.
+    """The changes that make the observed branches and tags those that are desired. ``recorded_tags``: the
+    snapshots of tags when they were recorded; ``gone``: snapshots that are needed and do not exist. No one's
+    branches and tags stay.
     """
     for name in recorded.branches:
         if name not in desired.branches and name in observed.branches:
@@ -101,8 +101,8 @@ def ended(
 
 
 def has_ended(wanted: SnapshotTag, was: int | None, gone: AbstractSet[int]) -> bool:
-    """Whether a tag was made, its time ran out, and its snapshot went with it: then there is nothing to
-    do.
+    """Returns True if a tag was made, its time ran out, and its snapshot went with it: then there is nothing
+    to do.
     """
     return wanted.retain is not None and was in gone and wanted.snapshot_id in (None, was)
 
@@ -180,8 +180,8 @@ def still_written(planned: Iterable[Change], usages: Iterable[Usage]) -> Iterato
 
 
 def needs_start(planned: Iterable[Change], metadata: Attributes) -> bool:
-    """Whether a branch is to be made on a table that never had a row: it starts at an empty snapshot of its
-    own.
+    """Returns True if a branch is to be made on a table that never had a row: it starts at an empty snapshot
+    of its own.
     """
     missing = [
         change
@@ -254,7 +254,9 @@ def requirements(metadata: Attributes, made: Iterable[Attributes]) -> Iterator[A
 
 
 def contradiction(metadata: Attributes, planned: Iterable[Change]) -> str | None:
-    """What someone else did since the plan was made that one of these changes would undo."""
+    """The change by someone else since the plan was made that one of these changes would undo; None for
+    none.
+    """
     refs = refs_of(metadata)
     for change in planned:
         match change:

@@ -448,8 +448,8 @@ def _sorting(
 
 
 def _is_known(term: Attributes, diagnostics: Diagnostics, attribute: str) -> bool:
-    """Whether a term that was written as an object, or by a function, says a transform that Iceberg has, with
-    its width.
+    """Returns True if a term that was written as an object, or by a function, is a transform that Iceberg
+    has, with its width.
     """
     transform, width = term["transform"], term["param"]
     wide = transform in ("bucket", "truncate")

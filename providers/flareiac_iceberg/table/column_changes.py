@@ -18,7 +18,7 @@ from flareiac_iceberg.table.verdict import (
 )
 
 ADDED_COLUMNS: Final = "added columns"
-"""What a writer tolerates that goes through Iceberg's own streaming sink."""
+"""The tolerance of a writer that goes through Iceberg's own streaming sink."""
 _NEW_ROWS: Final = (
     "For new rows that name no value: batch writes and merges fill it in, Spark's streaming append leaves "
     "null. Rows that are there keep what they have."
@@ -235,8 +235,8 @@ class SetIdentifier(TableChange):
 
 
 def another_field(path: str) -> Verdict:
-    """What a column does to those who use it that has another field id than recorded: it is another column
-    under the same name.
+    """The effect on the users of a column that has another field id than recorded: it is another column under
+    the same name.
     """
     return _rebound(path, "writes null", "reads null")
 

@@ -1,4 +1,4 @@
-"""Whether the declared users of a table can live with what becomes of its columns. Pure."""
+"""The check that the declared users of a table can live with the changes of its columns. Pure."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 

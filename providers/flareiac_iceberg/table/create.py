@@ -10,7 +10,7 @@ from flareiac_iceberg.table.schema_updates import new_order, new_properties, new
 
 
 def definition(spec: TableSpec, key: str) -> Definition:
-    """What a new table is made of. ``key`` marks who created it, so that a create whose answer was lost is
+    """The definition of a new table. ``key`` marks who created it, so that a create whose answer was lost is
     recognised.
     """
     columns = spec.columns or {}

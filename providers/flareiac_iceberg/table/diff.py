@@ -94,8 +94,8 @@ class Difference:
 
 
 def difference(desired: TableDefinition, recorded: Known, observed: Known) -> Difference:
-    """What makes ``observed`` satisfy ``desired``. ``recorded`` tells what was declared before and is to be
-    removed now.
+    """The changes that make ``observed`` satisfy ``desired``. ``recorded`` has what was declared before and
+    is to be removed now.
     """
     current = observed.spec.columns or {}
     renames = find(desired, current, recorded.field_ids, observed.field_ids)

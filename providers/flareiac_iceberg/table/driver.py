@@ -101,14 +101,14 @@ if TYPE_CHECKING:
 ATTEMPTS: Final = 20
 """Commits that are tried beside busy writers before giving up."""
 _FOLLOWS: Final = ("format_version", "branch", "tag")
-"""What a new table may get only in a second commit."""
+"""The attributes that a new table may get only in a second commit."""
 _FIRST_PAUSE: Final = 0.05
 _LONGEST_PAUSE: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """What is to be made of a table, read once."""
+    """The change of a table that is to be made, read once."""
 
     request: ApplyRequest[Settleable] | ChangeRequest
     change: Create | Adopt | Update
@@ -116,7 +116,7 @@ class Order:
     planned: TableDefinition
     payload: UpdatePayload
     lineage: str
-    """Of the state that the request comes from."""
+    """The lineage of the state that the request comes from."""
 
 
 class TableDriver:
@@ -162,7 +162,7 @@ class TableDriver:
         return complete
 
     def read(self, request: ReadRequest) -> Observation:
-        """What is there; nothing is opened but the catalog when the recorded metadata file is still the
+        """The observed table; nothing is opened but the catalog when the recorded metadata file is still the
         current one.
         """
         try:
@@ -288,8 +288,8 @@ class TableDriver:
         return Applied(attributes=recorded.attributes, identity=identity, messages=texts, revivable=not purge)
 
     def _deletion(self, target: Target, found: TableFile, mode: str) -> Callable[[], Sequence[str]]:
-        """What deletes the files of a table that is out of its catalog, and tells of those that stay. Raises
-        ``Failure`` if none may be.
+        """The function that deletes the files of a table that is out of its catalog, and returns those that
+        stay. Raises ``Failure`` if none may be.
         """
         if shares_files(found.properties):
             raise Failure(not_purged(target.full_name))
@@ -305,7 +305,7 @@ class TableDriver:
         return self._connections.get(target.catalog)
 
     def _is_gone(self, target: Target, recorded: Recorded) -> bool:
-        """Whether it is sure that the recorded table is no longer there."""
+        """Returns True if it is sure that the recorded table no longer exists."""
         try:
             found = self._metadata(target)
         except Failure:
@@ -342,7 +342,9 @@ class TableDriver:
         return _revived(recorded, there, target, *notes)
 
     def measure(self, request: MeasureRequest) -> Attributes:
-        """What its maintenance is decided by; reads metadata, never data files. Raises ``Failure``."""
+        """The figures by which its maintenance is decided; reads metadata, never data files. Raises
+        ``Failure``.
+        """
         found: Attributes = encode_record(
             figures(request, self._listings, self._project.resolve, self._project.root)
         )
@@ -363,8 +365,8 @@ class TableDriver:
     def way_back(
         self, table: RecordedResource, to: int | None, known: Sequence[EarlierState]
     ) -> RollbackPreview:
-        """Which snapshot main (or the branch that was emptied) would go back to, and what that undoes. Raises
-        ``Failure``.
+        """The snapshot to which main (or the branch that was emptied) would go back, and the commits that
+        this undoes. Raises ``Failure``.
         """
         target = target_of(table.recorded.attributes, table.references)
         metadata = self._managed(target, table.recorded).metadata
@@ -431,8 +433,8 @@ class TableDriver:
         return self.settle(request)
 
     def settle(self, request: ApplyRequest[Settleable]) -> Outcome | None:
-        """Whether an operation whose result was lost took effect: its mark, its absence, or nothing left to
-        change.
+        """The outcome of an operation whose result was lost, if it took effect: by its mark, the table's
+        absence, or nothing left to change. Else None.
         """
         match request.action:
             case Create() as change:
@@ -647,8 +649,8 @@ def _applied(planned: Attributes, found: TableFile, *messages: str) -> Applied:
 
 
 def _as_created(planned: Attributes, found: TableFile) -> Applied:
-    """What is to be recorded of a table that this operation created, perhaps without what was to follow in a
-    second commit.
+    """The record of a table that this operation created, perhaps without the attributes that were to follow
+    in a second commit.
     """
     there = layout_of(found.read()[0])
     behind = [name for name in _FOLLOWS if planned.get(name) not in (None, there[name])]
@@ -660,7 +662,7 @@ def _lacking(planned: TableDefinition, found: TableFile) -> tuple[Change, ...]:
 
 
 def _nothing_left(order: Order, found: TableFile) -> bool:
-    """Whether the table is the one that was planned for and satisfies what was planned already."""
+    """Returns True if the table is the one that was planned for and satisfies what was planned already."""
     wanted, recorded = order.payload.requirements, NOTHING
     if wanted is None or found.uuid != wanted.uuid or _unmarked(order, found):
         return False
@@ -683,7 +685,7 @@ def _taken_over(order: Order, found: TableFile) -> str:
 
 
 def _unmarked(order: Order, found: TableFile) -> bool:
-    """Whether the table does not carry the lineage of the state that manages it, or is to."""
+    """Returns True if the table does not carry the lineage of the state that manages it, or is to."""
     marks = any(isinstance(decode(item), TakeOver) for item in order.payload.changes)
     there = managed_by(found.properties).lineage
     return bool(_taken_over(order, found)) or (marks and there != order.lineage)

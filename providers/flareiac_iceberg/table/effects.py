@@ -8,8 +8,8 @@ from flareiac_iceberg.table.verdict import Verdict, stops
 
 
 def disturbances(verdicts: Iterable[Verdict]) -> tuple[Impact, ...]:
-    """Who must stop, and who runs on, once each; what a relation must stop for hides what it would run on
-    with.
+    """The users that must stop, and those that run on, once each; an impact that stops a relation hides those
+    with which it would run on.
     """
     found = dict.fromkeys(item for verdict in verdicts for item in verdict.all())
     stopped = {
@@ -36,6 +36,6 @@ ANOTHER_TABLE: Final = (
     ),
     stops(Relation.LOOKS_UP, _ANOTHER),
 )
-"""What replacing a table, or creating it again, asks of those who use it."""
+"""The impacts on users of a table that is replaced, or created again."""
 NO_TABLE: Final = tuple(stops(item.relation, "the table is dropped") for item in ANOTHER_TABLE)
-"""What dropping a table asks of those who use it: they are to use another one by then."""
+"""The impacts on users of a table that is dropped: they are to use another one by then."""

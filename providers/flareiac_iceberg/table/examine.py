@@ -1,4 +1,4 @@
-"""Whether what is recorded of a table has the shape of what was once recorded. Pure."""
+"""The check that the record of a table has the shape of records that were once written. Pure."""
 
 from flareiac.kernel.records import Mismatch
 from flareiac.sdk.results import Recorded

@@ -1,4 +1,4 @@
-"""Which state manages a table, by the lineage that the table carries. Pure.
+"""The state that manages a table, by the lineage that the table carries. Pure.
 
 A table that FlareIaC creates carries the lineage of its state in the key of the operation that created it;
 one that is adopted carries it in a property of its own, which counts more. So a block that is pasted into

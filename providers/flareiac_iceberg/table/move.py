@@ -14,7 +14,7 @@ from flareiac_iceberg.table.observed import ObservedTable, RecordedTable
 
 
 def is_elsewhere(recorded: RecordedTable | None, desired: TableDefinition) -> bool:
-    """Whether the block says another place than the one that is recorded."""
+    """Returns True if the block names another place than the recorded one."""
     return recorded is not None and recorded.definition.place != desired.place
 
 

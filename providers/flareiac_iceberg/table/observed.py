@@ -60,5 +60,5 @@ def observed_table(there: Present) -> ObservedTable:
 
 
 def is_another(recorded: RecordedTable, observed: ObservedTable) -> bool:
-    """Whether another table than the recorded one has its name."""
+    """Returns True if another table than the recorded one has its name."""
     return recorded.identity.uuid != observed.identity.uuid

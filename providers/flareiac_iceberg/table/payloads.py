@@ -1,4 +1,4 @@
-"""What a plan tells the driver of tables, beside the planned attributes. Pure."""
+"""The payloads that a plan hands to the driver of tables, beside the planned attributes. Pure."""
 
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import Foreign
@@ -8,8 +8,8 @@ from flareiac_iceberg.format.identity import TableIdentity
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expected:
-    """Which table an update was planned for, and which schema, partition spec and sort order were its current
-    ones.
+    """The table that an update was planned for, and the schema, partition spec and sort order that were its
+    current ones.
     """
 
     uuid: str

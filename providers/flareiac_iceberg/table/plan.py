@@ -1,4 +1,4 @@
-"""What apply would do with a table: action, typed changes, blockers, drift. Pure."""
+"""The plan of a table: action, typed changes, blockers, drift. Pure."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -86,8 +86,8 @@ class TablePlanner:
         return _update(case, observed)
 
     def fingerprint(self, request: PlanRequest) -> Data:
-        """Of a table that goes or is replaced only which one it is; of one that stays what an update relies
-        on.
+        """The identity of a table that goes or is replaced; of one that stays, the facts that an update
+        relies on.
         """
         recorded, there = request.recorded, request.observed
         if request.desired is None:
@@ -115,7 +115,7 @@ class Case:
 
     @property
     def usages(self) -> tuple[Usage, ...]:
-        """What others do with this very table."""
+        """The uses of this very table by others."""
         return tuple(usage for usage in self.request.usages if usage.subject == self.request.address)
 
 
@@ -155,7 +155,7 @@ def _removal(request: PlanRequest, recorded: RecordedTable) -> Proposal:
 
 
 def _leaving(mode: str, observed: ObservedTable) -> dict[str, Data]:
-    """What deleting it takes; the location leads back to it when no one could record another."""
+    """The payload of its deletion; the location leads back to it when no one could record another."""
     location = observed.identity.metadata_location
     leaving: Attributes = records.encode(DeletePayload(mode=mode, metadata_location=location))
     return leaving
@@ -341,7 +341,9 @@ def _action(
     *,
     blocked: bool,
 ) -> Action:
-    """What is only recorded again: what the world has already, and what others wrote."""
+    """The action. A table is only recorded again where the world has the changes already, or others wrote
+    it.
+    """
     recorded = case.recorded
     if recorded is None:
         return Action.ADOPT
@@ -467,7 +469,7 @@ def _type_text(columns: Data, path: str) -> str:
 
 
 def _past(observed: ObservedTable, found: Difference) -> Past:
-    """What the table has had. A table that is read as it was recorded by an earlier version does not tell all
+    """The past of the table. A table that is read as it was recorded by an earlier version does not tell all
     of it, nor does it change.
     """
     identity = observed.identity
@@ -493,8 +495,8 @@ def _needs_empty(found: Difference) -> bool:
 
 
 def _which(identity: TableIdentity) -> Attributes:
-    """Which table it is. A catalog that was copied with its folder names the files of the original: the same
-    uuid in another place.
+    """The identity of a table. A catalog that was copied with its folder names the files of the original: the
+    same uuid in another place.
     """
     return {"uuid": identity.uuid, "location": identity.location}
 
@@ -507,7 +509,7 @@ def _relied_on(
     """
 
     def declared(part: Callable[[TableOutline], Mapping[str, Data] | None]) -> Attributes:
-        """How what is or was declared is there."""
+        """The observed values of the names that are or were declared."""
         there = part(live) or {}
         names = {*(part(desired) or ()), *((part(recorded) or ()) if recorded is not None else ())}
         return {name: records.encode(there.get(name)) for name in sorted(names)}

@@ -1,4 +1,4 @@
-"""Which files does a table consist of, and deletes them. Touches the world.
+"""Lists the files of a table, and deletes them. Touches the world.
 
 They are listed before the table leaves its catalog: afterwards no one could find them again.
 """

@@ -74,7 +74,7 @@ class Listed:
     failures: Mapping[Key, Failure]
 
     def of(self, key: Key) -> Entries:
-        """Of a namespace that was asked for. Raises ``Failure``."""
+        """The entries of a namespace that was asked for. Raises ``Failure``."""
         if key in self.failures:
             raise Failure(*self.failures[key].diagnostics)
         return self.entries[key]
@@ -110,12 +110,14 @@ def entries_of(target: Target) -> Entries:
 
 
 def key_of(target: Target) -> Key:
-    """What two tables share that one query answers for. Two blocks of one place may be let in differently."""
+    """The key that two tables share if one query answers for both. Two blocks of one place may be let in
+    differently.
+    """
     return (target.catalog, target.namespace)
 
 
 def observe(request: ReadRequest, target: Target, entries: Entries) -> Observation:
-    """What is there, from the entries of the table's namespace. Raises ``Failure`` where that cannot be
+    """The observed table, from the entries of its namespace. Raises ``Failure`` where that cannot be
     known.
     """
     recorded = request.recorded
@@ -199,7 +201,7 @@ def observe_moving(request: ReadRequest, found: Observation) -> Observation:
 
 
 def _moves(request: ReadRequest) -> bool:
-    """Whether the block names another place than the state."""
+    """Returns True if the block names another place than the state."""
     recorded, desired = request.recorded, request.desired
     if recorded is None or desired is None:
         return False
@@ -213,7 +215,7 @@ def _view(target: Target) -> Diagnostic:
 
 
 def _is_declared_so(request: ReadRequest, recorded: Recorded) -> bool:
-    """Whether nothing is declared that was not recorded."""
+    """Returns True if nothing is declared that was not recorded."""
     if request.desired is None:
         # What is recorded does not tell of properties that no one manages, and one of them may forbid to
         # delete the files.
@@ -259,8 +261,8 @@ def observed_attributes(frame: Attributes, spec: TableSpec) -> Attributes:
 
 
 def _unmanaged(identity: TableIdentity, request: ReadRequest) -> tuple[str, ...]:
-    """What is in a table by its identity and is not declared; columns and properties where such are managed
-    at all.
+    """The parts that a table has by its identity and that are not declared; columns and properties where such
+    are managed at all.
     """
     records = [item for item in (request.desired, request.recorded and request.recorded.attributes) if item]
     # What a state of an earlier version does not mention is not known to be there.

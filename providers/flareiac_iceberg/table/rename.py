@@ -1,5 +1,5 @@
-"""Which columns get a new name: those that ``renamed`` says, and those that were renamed elsewhere. By field
-id, never by guess.
+"""The columns that get a new name: those that ``renamed`` names, and those that were renamed elsewhere. By
+field id, never by guess.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -63,7 +63,7 @@ def find(
 def _moved_on(
     old: str, recorded_ids: Mapping[str, int], by_id: Mapping[int, str], done: Iterable[RenameColumn]
 ) -> str | None:
-    """Where the column that was recorded as ``old`` is now."""
+    """The present path of the column that was recorded as ``old``, None where it is gone."""
     now = by_id.get(recorded_ids.get(old, -1))
     return None if now is None else path_after(now, done)
 

@@ -1,4 +1,4 @@
-"""What must still hold of a table when a commit is made. Pure: takes metadata as JSON."""
+"""The requirements on a table that must still hold when a commit is made. Pure: takes metadata as JSON."""
 
 from collections.abc import Iterable
 
@@ -8,8 +8,8 @@ from flareiac_iceberg.table import branches
 
 
 def requirements(metadata: Attributes, updates: Iterable[Attributes], *, empty: bool) -> list[Attributes]:
-    """What must still hold when the commit is made: all that the updates were computed from; with ``empty``,
-    that no branch is written.
+    """The facts that must still hold when the commit is made: all that the updates were computed from; with
+    ``empty``, that no branch is written.
     """
     needs: list[Attributes] = [
         {"type": "assert-table-uuid", "uuid": metadata["table-uuid"]},

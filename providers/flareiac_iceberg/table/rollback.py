@@ -13,7 +13,7 @@ from flareiac_iceberg.maintenance.humanize import count
 from flareiac_iceberg_runtime.civil_time import time_text
 
 HELD_MS: Final = 7 * 24 * 60 * 60 * 1000
-"""How long a tag keeps what was left behind from being expired."""
+"""The time for which a tag keeps the snapshots that were left behind from being expired."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +162,7 @@ def decode_way(metadata: Attributes, table: str, data: Data) -> Return:
 
 
 def stands(metadata: Attributes, way: Return) -> bool:
-    """Whether the branch is at the target."""
+    """Returns True if the branch is at the target."""
     return is_back(metadata, encode_way(way))
 
 
@@ -172,7 +172,7 @@ def is_back(metadata: Attributes, data: Data) -> bool:
 
 
 def preview(address: str, metadata: Attributes, way: Return) -> Iterator[str]:
-    """What will be done, before it is."""
+    """The description of a rollback before it is done."""
     of = "" if way.branch == MAIN else f" (branch {way.branch})"
     yield (
         f"{address}{of} goes back to snapshot {way.target.id} of {moment(way.target.at)}, made by "
@@ -212,7 +212,7 @@ def _rows(item: Commit) -> str:
 
 
 def messages(address: str, way: Return) -> Iterator[str]:
-    """What was done, and how to undo it."""
+    """The description of a rollback that was done, and of the way to undo it."""
     of = "" if way.branch == MAIN else f" (branch {way.branch})"
     yield (
         f"{address}{of} stands at snapshot {way.target.id} of {moment(way.target.at)} "

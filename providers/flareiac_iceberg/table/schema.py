@@ -1,4 +1,4 @@
-"""What users may write in a ``table`` block."""
+"""The schema of the ``table`` block."""
 
 from typing import Final
 

@@ -8,13 +8,15 @@ from flareiac_iceberg.table.copied_project import other_copy
 from flareiac_iceberg.table.observed import TableFacts
 
 _DECIDED_EACH_TIME = ("renamed", "branch", "tag", *NAMES)
-"""What depends on more than the declaration: snapshots that expire, thresholds, who else uses the table."""
+"""The attributes that depend on more than the declaration: snapshots that expire, thresholds, who else uses
+the table.
+"""
 
 
 def is_settled(unchanged: Unchanged) -> bool:
-    """Whether the planner certainly proposes nothing (see ``ResourceType``). A table that a job writes is
-    compared with its recorded writers, and one in another copy of the project is blocked, so that both are
-    planned.
+    """Returns True if the planner certainly proposes nothing (see ``ResourceType``). A table that a job
+    writes is compared with its recorded writers, and one in another copy of the project is blocked, so that
+    both are planned.
     """
     attributes, facts = unchanged.recorded.attributes, unchanged.observed.facts
     if not isinstance(facts, TableFacts) or not facts.as_recorded:

@@ -22,14 +22,14 @@ _WHY: Final = (
 
 
 def shares_files(properties: Mapping[str, Data]) -> bool:
-    """Whether the table says that its files are not to be deleted; Iceberg takes any text but ``true`` for
-    that.
+    """Returns True if the table's properties forbid to delete its files; Iceberg takes any text but ``true``
+    for that.
     """
     return str(properties.get(_PROPERTY, "true")).lower() != "true"
 
 
 def unpurgeable() -> Blocker:
-    """Why a removed table that is to be purged cannot be."""
+    """The blocker of a removed table that is to be purged and cannot be."""
     why = (
         f"The table cannot be purged. {_WHY} Write the line below in its block (put it back first) and "
         "apply, then remove the block: its files stay."

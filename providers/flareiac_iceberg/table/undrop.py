@@ -41,7 +41,7 @@ class Last:
 
 
 def remains(identity: Attributes) -> Remains:
-    """What the state knows of a dropped table."""
+    """The remains of a dropped table that the state knows."""
     location = identity_of(identity).metadata_location
     return Remains(
         trace=f"its last metadata file is {location}" if location else "",
@@ -167,8 +167,8 @@ def _is_damage(cause: BaseException | None) -> bool:
 
 
 def _follows(metadata: Attributes, known: str, catalog: CatalogSpec) -> bool:
-    """Whether the known file is among those that this one was made from; where the way back is deleted,
-    nothing speaks against it.
+    """Returns True if the known file is among those that this one was made from; where the way back is
+    deleted, nothing speaks against it.
     """
     floor = version_number(known) or 0
     while True:
@@ -190,8 +190,8 @@ def _refuse_holes(target: Target, metadata: Attributes, location: str) -> None:
 
 
 def _gone(metadata: Attributes, catalog: CatalogSpec) -> list[str]:
-    """What the current snapshot names and is not there, as far as looked. Raises ``Failure`` for a manifest
-    that cannot be read.
+    """The files that the current snapshot names and that do not exist, as far as looked. Raises ``Failure``
+    for a manifest that cannot be read.
     """
     head = current(metadata)
     snapshot: Attributes = next(

@@ -1,4 +1,4 @@
-"""What a change of a table is to those who read its plan and to the queries that run on it. Pure.
+"""The effect of a change of a table on the queries that run on it, and on those who read its plan. Pure.
 
 Each change says both of itself: one table of truth for plan texts and for stopping queries.
 """
@@ -11,7 +11,7 @@ from flareiac.sdk.changes import Effect, Impact, Reaction, Relation, Step
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What a change does to a query that runs on the table, by what the query does with it; each as reaction
+    """The effect of a change on a query that runs on the table, by the query's use of it; each as reaction
     and reason.
     """
 
@@ -65,8 +65,8 @@ class TableChange:
         return Step(text=self.text.format(self), effect=self.effect, why=self.why.format(self))
 
     def verdict(self) -> Verdict:
-        """What Spark 4.1 with Iceberg 1.11 does (measured with running queries; the suite of facts measures
-        it again).
+        """The behaviour of Spark 4.1 with Iceberg 1.11 (measured with running queries; the suite of facts
+        measures it again).
         """
         return UNHURT
 
