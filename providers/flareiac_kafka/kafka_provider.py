@@ -39,7 +39,7 @@ class KafkaSession:
         return self._driver
 
     def checks(self, references: References) -> Sequence[Check]:
-        """Whether each declared cluster answers, and its registry."""
+        """The checks that each declared cluster and its registry answer."""
         from flareiac_kafka.broker.doctor import check_connection
 
         connections = [item for item in references.values() if item.type == "kafka"]
@@ -60,7 +60,7 @@ class KafkaSession:
 
 
 class KafkaProvider:
-    """What the entry point hands out."""
+    """The provider that the entry point returns."""
 
     name = "kafka"
 

@@ -1,4 +1,4 @@
-"""What users may write in a ``secret`` block, and its canonical attributes."""
+"""The schema of the ``secret`` block, and its canonical attributes."""
 
 import os.path
 import re

@@ -18,7 +18,7 @@ _ELSEWHERE: Final = {
     "env": "can be had; a Spark driver has the variables of its start",
     "aws_secret": "can be had; a Spark driver needs boto3 and this permission where it runs",
 }
-"""What holds here and may not hold where a driver runs, by kind of reference."""
+"""The facts that hold here and may not hold where a driver runs, by kind of reference."""
 
 
 def _secret() -> ResourceType:
@@ -68,7 +68,7 @@ def _check(address: str, reference: str, *, is_used: bool) -> Check:
 
 
 class SecretsProvider:
-    """What the entry point hands out."""
+    """The provider that the entry point returns."""
 
     name = "secrets"
 

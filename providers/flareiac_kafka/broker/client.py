@@ -58,7 +58,7 @@ from flareiac_kafka.connection.spec import ConnectionDefinition
 _T = TypeVar("_T")
 _STEP_S: Final = 0.05
 _PATIENCE_S: Final = 3.0
-"""How long brokers of which none can be reached are tried, as one that starts again may be back."""
+"""The time for which brokers of which none can be reached are tried, as one that starts again may be back."""
 _NO_ID: Final = "AAAAAAAAAAAAAAAAAAAAAA"
 _JAVA: Final = str.maketrans("+/", "-_")
 _GROUP: Final = "flareiac"
@@ -68,7 +68,7 @@ _ABSENT: Final = frozenset(
 _FORBIDDEN: Final = "AUTHORIZATION_FAILED"
 
 _QUIET: Final = logging.Logger("flareiac_kafka.librdkafka", logging.CRITICAL + 1)
-"""What librdkafka logs says nothing that the reasons of a failure do not say."""
+"""The logger of librdkafka, silent: its lines say nothing that the reasons of a failure do not say."""
 
 
 class Cluster:
@@ -249,7 +249,9 @@ class Cluster:
         return max(_STEP_S, self._deadline - time.monotonic())
 
     def _gives_up(self) -> bool:
-        """Whether waiting longer is of no use: time is up, or no broker can be reached and says why."""
+        """Returns True if waiting longer is of no use: time is up, or no broker can be reached and gives the
+        reason.
+        """
         now = time.monotonic()
         if now >= self._deadline or self._cancel.is_set():
             return True
@@ -258,7 +260,7 @@ class Cluster:
         return AUTHENTICATION in self._seen or TLS in self._seen or now - self._started >= _PATIENCE_S
 
     def _result(self, future: "Future[Any]") -> Any:
-        """What a request ended with. Raises ``Refused``; ``Failure`` where no broker answered."""
+        """The result of a request. Raises ``Refused``; ``Failure`` where no broker answered."""
         while not future.done():
             if self._gives_up():
                 raise Failure(self._unanswered())

@@ -1,4 +1,4 @@
-"""What a cluster says of its topics: records. Pure."""
+"""Records of a cluster's topics. Pure."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,4 +1,4 @@
-"""Whether a cluster and its schema registry answer. Reads only."""
+"""The check that a cluster and its schema registry answer. Reads only."""
 
 from collections.abc import Iterator
 from typing import Final

@@ -1,4 +1,4 @@
-"""What asking a cluster can end with beside an answer: the reasons of librdkafka as diagnostics. Pure."""
+"""The results of asking a cluster beside an answer: the reasons of librdkafka as diagnostics. Pure."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -12,7 +12,7 @@ _LONGEST: Final = 300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reason:
-    """Why librdkafka cannot go on: the name of its code, and its text, which holds no secret."""
+    """The reason that librdkafka cannot go on: the name of its code, and its text, which holds no secret."""
 
     name: str
     text: str
@@ -37,7 +37,9 @@ AUTHENTICATION: Final = "_AUTHENTICATION"
 TLS: Final = "_SSL"
 ALL_DOWN: Final = "_ALL_BROKERS_DOWN"
 _DECIDING: Final = (AUTHENTICATION, TLS, "_RESOLVE", "_TRANSPORT", "_BAD_MSG")
-"""What tells most first: a broker that cannot be reached says less than one that refuses the password."""
+"""The reasons that decide first: a broker that cannot be reached says less than one that refuses the
+password.
+"""
 UNDECIDED: Final = frozenset(
     {"_TIMED_OUT", "_TRANSPORT", "_TIMED_OUT_QUEUE", "_DESTROY", "_ALL_BROKERS_DOWN", "REQUEST_TIMED_OUT"}
 )

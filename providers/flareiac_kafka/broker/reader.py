@@ -1,4 +1,6 @@
-"""What planners of other providers ask of clusters (see ``flareiac.sdk.brokers``). Touches the world."""
+"""The reader by which planners of other providers ask clusters (see ``flareiac.sdk.brokers``). Touches the
+world.
+"""
 
 import threading
 import time
@@ -29,7 +31,7 @@ INTERNAL_TOPICS: Final = frozenset({"__consumer_offsets", "__transaction_state",
 """A pattern never means these."""
 _NO_LIMIT: Final = -1
 _OF_CLUSTER: Final = (codes.CLUSTER_UNREACHABLE.id, codes.AUTHENTICATION_FAILED.id, codes.TLS_FAILED.id)
-"""What is wrong with all that a cluster could be asked."""
+"""The faults of a whole cluster, whatever it is asked."""
 _SILENT: Final[dict[str, tuple[float, tuple[Diagnostic, ...]]]] = {}
 """Until when a cluster is not asked again, by the digest of its connection, and what was wrong."""
 
@@ -90,8 +92,9 @@ class KafkaReader:
 
 @contextmanager
 def asking(connection: Attributes) -> Iterator[None]:
-    """What is asked in it tells what there is. A cluster that has just let no one in is not waited for again
-    until its timeout is over: one plan asks for topics, for offsets and for records. Raises ``Failure``.
+    """A context in which a cluster is asked, and its failures are kept. A cluster that has just let no one in
+    is not waited for again until its timeout is over: one plan asks for topics, for offsets and for records.
+    Raises ``Failure``.
     """
     key = digest(connection)
     until, diagnostics = _SILENT.get(key, (0.0, ()))

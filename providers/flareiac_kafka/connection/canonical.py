@@ -94,7 +94,7 @@ def canonical(
 
 
 class _Context:
-    """What reading a block takes beside the block."""
+    """The context in which a block is read."""
 
     def __init__(self, root: FilePath, references: References, diagnostics: Diagnostics) -> None:
         self._root = root
@@ -198,7 +198,9 @@ def _sasl(written: WrittenSasl | None, options: dict[str, str], context: _Contex
 
 
 def _missing(written: WrittenSasl, options: dict[str, str]) -> Iterator[str]:
-    """What a mechanism needs and is not written; ``sasl.jaas.config`` in the options may say all of it."""
+    """The attributes that a mechanism needs and that are not written; ``sasl.jaas.config`` in the options may
+    stand for all of them.
+    """
     if written.mechanism == "GSSAPI" or "sasl.jaas.config" in options:
         return
     if written.username is None:

@@ -131,9 +131,13 @@ NAMES: Final = frozenset(
         "value.serializer",
     ]
 )
-"""What consumers, producers and admin clients of Kafka 3.9 know. A user's own classes may know more."""
+"""The options that consumers, producers and admin clients of Kafka 3.9 know. A user's own classes may know
+more.
+"""
 _NEAR: Final = 0.85
-"""How alike a name must be to be taken for a misspelt one; names of a user's own classes are less alike."""
+"""The likeness from which a name is taken for a misspelt one; names of a user's own classes are less
+alike.
+"""
 
 
 def meant(name: str) -> str | None:

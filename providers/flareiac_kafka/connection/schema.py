@@ -1,4 +1,4 @@
-"""What users may write in a ``kafka`` block."""
+"""The schema of the ``kafka`` block."""
 
 from typing import Final
 

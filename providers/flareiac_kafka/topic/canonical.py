@@ -61,7 +61,7 @@ def _connection(written: Data, diagnostics: Diagnostics) -> Reference:
 
 
 def name_trouble(name: str) -> str | None:
-    """Why a topic cannot have this name, as a sentence."""
+    """The reason that a topic cannot have this name, as a sentence; None where it can."""
     if _NAME.fullmatch(name) is None or name in (".", ".."):
         return (
             f"{name!r} cannot be the name of a topic: up to 249 letters, digits, dots, - and _, and neither "
@@ -93,5 +93,5 @@ def usages(address: str, attributes: Attributes, references: References) -> tupl
 
 
 def _place(connection: Attributes) -> str:
-    """Which cluster it is as far as its block says: the brokers, in order."""
+    """The cluster as far as its block names it: the brokers, in order."""
     return ",".join(sorted(ConnectionDefinition.of(connection).bootstrap_servers.split(",")))

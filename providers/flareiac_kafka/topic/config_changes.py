@@ -19,8 +19,8 @@ _UNITS: Final = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1000, "s")
 def config_change(
     wanted: Mapping[str, str], before: Mapping[str, str], own: Mapping[str, str]
 ) -> ConfigChange:
-    """What to set and to reset. ``before``: what was declared when it was recorded; ``own``: what is set at
-    the topic now.
+    """The settings to set and to reset. ``before``: those that were declared when it was recorded; ``own``:
+    those that are set at the topic now.
     """
     return ConfigChange(
         set={name: value for name, value in wanted.items() if own.get(name) != value},
@@ -47,7 +47,9 @@ def config_steps(change: ConfigChange, effective: Mapping[str, str]) -> Iterator
 
 
 def _loss(name: str, value: str, effective: Mapping[str, str]) -> str | None:
-    """What Kafka deletes with this value that it kept with the one before; None where it keeps as much."""
+    """The records that Kafka deletes with this value and kept with the one before, as a sentence; None where
+    it keeps as much.
+    """
     if name == _POLICY:
         return _policy_loss(value, effective.get(name))
     if not _LIMITS.get(name) or "delete" not in _parts(effective.get(_POLICY, "delete")):

@@ -75,7 +75,7 @@ class Found:
         return TopicIdentity(id=self.topic.id, cluster_id=self.cluster_id)
 
     def attributes(self, frame: Attributes) -> Attributes:
-        """What is observed, in the shape of a topic's canonical attributes."""
+        """The observed topic, in the shape of a topic's canonical attributes."""
         copies = set(self.topic.replicas.values())
         return {
             **frame,
@@ -93,7 +93,7 @@ class Absent:
 
 
 Answer = Found | Absent | Failure
-"""What is known of one topic."""
+"""The answer about one topic."""
 
 
 class TopicDriver:
@@ -123,7 +123,7 @@ class TopicDriver:
         return {}
 
     def read(self, request: ReadRequest) -> Observation:
-        """What is there; unknown where the cluster does not say."""
+        """The observed topic; unknown where the cluster does not answer."""
         definition = _requested(request)
         if trouble := _other_import(request, definition):
             return Unreadable(diagnostic=trouble)
@@ -198,7 +198,7 @@ class TopicDriver:
         return self.settle(request)
 
     def settle(self, request: ApplyRequest[Settleable]) -> Outcome | None:
-        """Whether the topic is as the operation should have left it. Raises ``Failure``."""
+        """The outcome if the topic is as the operation should have left it, else None. Raises ``Failure``."""
         match request.action:
             case Create() | Adopt() | Update() as change:
                 definition = TopicDefinition.of(change.planned)
@@ -285,7 +285,9 @@ class TopicDriver:
         _confirmed(definition, lambda: cluster.configure(definition.name, change))
 
     def _is_done(self, action: Change, definition: TopicDefinition, found: Found | Absent) -> bool:
-        """Whether a topic is as a change should have left it; of one that is made, all of it but the mark."""
+        """Returns True if a topic is as a change should have left it; of one that is made, all of it but the
+        mark.
+        """
         if isinstance(found, Absent) or another_state(found.manager, self._lineage):
             return False
         change, partitions = decode(TopicChange, action.payload), len(found.topic.replicas)
@@ -328,7 +330,7 @@ def _cluster(
 
 
 def _answers(definitions: Sequence[TopicDefinition], references: References) -> dict[str, Answer]:
-    """What one cluster says of topics, by name."""
+    """The answers of one cluster about topics, by name."""
     names = [item.name for item in definitions]
     try:
         connection = _connection(definitions[0], references)
@@ -344,7 +346,7 @@ def _answers(definitions: Sequence[TopicDefinition], references: References) -> 
 
 
 def _concerns_one(failure: Failure) -> bool:
-    """Whether it may be about one of several topics, and not about the cluster."""
+    """Returns True if the failure may be about one of several topics, and not about the cluster."""
     return failure.diagnostics[0].code in (codes.NOT_AUTHORIZED.id, codes.CLUSTER_UNREADABLE.id)
 
 
@@ -353,7 +355,7 @@ def _look(cluster: "Cluster", name: str) -> Found | Absent:
 
 
 def look_at(cluster: "Cluster", names: Sequence[str]) -> dict[str, Found | Absent]:
-    """What a cluster has under these names. Raises ``Failure``."""
+    """The topics that a cluster has under these names. Raises ``Failure``."""
     cluster_id, topics = cluster.topics(names)
     configs = cluster.configs(tuple(topics))
     found: dict[str, Found | Absent] = {}

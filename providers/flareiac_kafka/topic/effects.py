@@ -1,4 +1,4 @@
-"""What a change of a topic asks of the queries that use it, as they run. Pure."""
+"""The effect of a topic's change on the queries that use it, as they run. Pure."""
 
 from typing import Final
 
@@ -17,12 +17,12 @@ ANOTHER_TOPIC: Final = (
         reason=f"{_ANOTHER}; the offsets in its checkpoint are those of the old one",
     ),
 )
-"""What replacing a topic, or creating it again, asks of those who use it."""
+"""The impacts on users of a topic that is replaced, or created again."""
 NO_TOPIC: Final = tuple(
     Impact(relation=item.relation, reaction=Reaction.STOPS_FIRST, reason="the topic is deleted")
     for item in ANOTHER_TOPIC
 )
-"""What deleting a topic asks of those who use it."""
+"""The impacts on users of a topic that is deleted."""
 MORE_PARTITIONS: Final = (
     Impact(
         relation=Relation.WRITES,
@@ -35,4 +35,4 @@ MORE_PARTITIONS: Final = (
         reason="a running stream takes new partitions within minutes, and reads them from their first record",
     ),
 )
-"""What more partitions ask of those who use a topic."""
+"""The impacts on users of a topic that gets more partitions."""

@@ -1,4 +1,4 @@
-"""Which state manages a topic, by the mark that the topic carries. Pure.
+"""The state that manages a topic, by the mark that the topic carries. Pure.
 
 Kafka keeps nothing with a topic but settings that have a meaning. The mark is the number of
 ``flush.messages``: after how many messages of a partition a broker asks the disk to write. By default that is
@@ -34,7 +34,7 @@ UNMARKED: Final = (
 
 
 def is_mark(value: str) -> bool:
-    """Whether a value of ``MARK_SETTING`` is a mark."""
+    """Returns True if a value of ``MARK_SETTING`` is a mark."""
     return bool(manager_of({MARK_SETTING: ConfigValue(value=value, is_own=True)}))
 
 
@@ -56,8 +56,8 @@ def manager_of(config: Mapping[str, ConfigValue]) -> str:
 
 
 def can_be_marked(config: Mapping[str, ConfigValue]) -> bool:
-    """Whether a mark replaces nothing: an earlier mark, or the default of a broker that flushes by no number
-    of messages.
+    """Returns True if a mark replaces nothing: an earlier mark, or the default of a broker that flushes by no
+    number of messages.
     """
     setting = config.get(MARK_SETTING)
     if setting is None:
@@ -66,7 +66,7 @@ def can_be_marked(config: Mapping[str, ConfigValue]) -> bool:
 
 
 def is_own_state(manager: str, lineage: str) -> bool:
-    """Whether a mark is that of the state with this lineage."""
+    """Returns True if a mark is that of the state with this lineage."""
     return manager == _beginning(lineage)
 
 

@@ -1,4 +1,4 @@
-"""What apply would do with a topic. Pure."""
+"""The plan of a topic: the changes that apply would make. Pure."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -73,8 +73,8 @@ class TopicPlanner:
         return _update(case, observed)
 
     def fingerprint(self, request: PlanRequest) -> Data:
-        """Of a topic that goes or is replaced only which one it is; of one that stays what an update relies
-        on.
+        """The identity of a topic that goes or is replaced; of one that stays, the facts that an update
+        relies on.
         """
         there, recorded = request.observed, request.recorded
         if request.desired is None:
@@ -96,7 +96,7 @@ class TopicPlanner:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedTopic:
-    """What the state holds of a topic."""
+    """The record of a topic in the state."""
 
     definition: TopicDefinition
     identity: TopicIdentity
@@ -130,7 +130,7 @@ class ObservedTopic:
         )
 
     def is_another(self, recorded: TopicIdentity) -> bool:
-        """Whether it is certainly not the recorded one."""
+        """Returns True if it is certainly not the recorded one."""
         pairs = ((self.identity.id, recorded.id), (self.identity.cluster_id, recorded.cluster_id))
         return any(None not in pair and pair[0] != pair[1] for pair in pairs)
 
@@ -337,7 +337,7 @@ def _retention_step(mode: str) -> Step:
 
 
 def _users(request: PlanRequest) -> Iterator[str]:
-    """Who uses the topic, in words."""
+    """The users of the topic, in words."""
     for usage in request.usages:
         if usage.subject == request.address and usage.relation in (Relation.STREAMS_FROM, Relation.WRITES):
             yield f"{usage.holder} {usage.relation.value} it"

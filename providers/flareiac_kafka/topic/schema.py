@@ -1,4 +1,4 @@
-"""What users may write in a ``topic`` block."""
+"""The schema of the ``topic`` block."""
 
 from typing import Final
 

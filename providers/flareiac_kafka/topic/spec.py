@@ -68,7 +68,7 @@ class Absence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicChange:
-    """What a plan does with a topic. ``partitions``: the new number, None where it stays. ``id``: of the
+    """The changes of a plan to a topic. ``partitions``: the new number, None where it stays. ``id``: of the
     topic that is changed, None of one that is made. ``takes_over``: the beginning of the lineage of the state
     that manages it until then.
     """

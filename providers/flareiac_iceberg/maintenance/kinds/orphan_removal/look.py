@@ -29,7 +29,7 @@ class Beside:
 
 
 def look(request: MeasureRequest, found: Figures, target: Target, listings: Listings) -> Beside:
-    """The other tables beside the table."""
+    """The other tables whose files lie in the same place, by the catalogs and by dropped tables."""
     lost = _lost(request, found, target.catalog)
     try:
         return Beside(under=tuple(_under(request, found, target, listings)), lost=lost)
