@@ -116,7 +116,7 @@ class LocalBackend:
 
 
 def _states(settings: Attributes, root: str) -> Path:
-    """Where the workspaces' directories are. Raises ``Failure`` for any setting."""
+    """The directory that holds those of the workspaces. Raises ``Failure`` for any setting."""
     unknown = sorted(name for name, value in settings.items() if value is not None)
     if unknown:
         detail = (
@@ -138,8 +138,8 @@ def _holds_state(directory: Path) -> bool:
 
 @dataclass(slots=True)
 class _JournalEnd:
-    """Where the journal ends, and for whom: kept between appends of one lease, so that appending costs the
-    same at any length.
+    """The end of the journal, and the lease for which it is known: kept between appends of one lease, so that
+    appending costs the same at any length.
     """
 
     epoch: int

@@ -1,4 +1,4 @@
-"""What the lock file says, who may say it, and when it no longer counts."""
+"""The content of the lock file, with the rules for writing it and for its expiry."""
 
 import fcntl
 import math
@@ -58,11 +58,11 @@ class LockRecord:
     renewed: float = 0.0
 
     def is_over(self, clock: Clock) -> bool:
-        """Whether it may be taken over: released, expired, or its owner's process is gone."""
+        """Returns True if the lock may be taken over: released, expired, or its owner's process is gone."""
         return not self.held or self._expired(clock) or is_gone(self._owner(), self.renewed)
 
     def seen(self, clock: Clock) -> LockInfo:
-        """Who holds the lock, as it is seen from here."""
+        """The holder of the lock, as it is seen from here."""
         if has_clock_of_here(self._owner().host):
             return replace(self.info, age=max(0.0, clock.wall() - self.info.created))
         return replace(self.info, clock=self.info.host)
@@ -105,7 +105,7 @@ class LockFile:
             os.close(handle)
 
     def read(self) -> LockRecord | None:
-        """What the lock file says, or None when there is none. Raises ``Damaged``."""
+        """The record in the lock file, or None when there is none. Raises ``Damaged``."""
         try:
             content = self.path.read_bytes()
         except FileNotFoundError:

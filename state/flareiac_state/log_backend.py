@@ -27,7 +27,7 @@ class LogBackend(ABC):
 
     @abstractmethod
     def place(self, settings: CheckedSettings) -> LogPlace:
-        """Where the settings say. Raises ``Failure``."""
+        """The place that the settings name. Raises ``Failure``."""
 
     def open(
         self, settings: Attributes, *, root: str, workspace: str, environment: Mapping[str, str]

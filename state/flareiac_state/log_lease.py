@@ -27,7 +27,7 @@ within the last half lease still meets the record that fenced it out.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogTools:
-    """What a lease works with."""
+    """The tools that a lease works with."""
 
     log: NumberedLog
     reader: LogReader
@@ -37,7 +37,9 @@ class LogTools:
 
 @dataclass(slots=True)
 class _Confirmed:
-    """When it was last certain that no one else had the lock: by the clock of the place, and by ours."""
+    """The time at which it was last certain that no one else had the lock: by the clock of the place, and by
+    ours.
+    """
 
     at_place: float
     here: float

@@ -108,7 +108,7 @@ class LogReader:
 
 
 def _numbers(tip: Header, *, journal: bool, snapshot: bool) -> list[int]:
-    """What is to be read beside the newest record."""
+    """The numbers of the records to read beside the newest one."""
     numbers = []
     if snapshot and tip.snapshot is not None and tip.snapshot.number != tip.number:
         numbers.append(tip.snapshot.number)

@@ -39,8 +39,8 @@ class RecordKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holder:
-    """Who wrote a record. ``machine``, ``boot`` and ``namespace`` tell where its process can be looked for
-    (see ``flareiac.kernel.host``).
+    """The writer of a record. ``machine``, ``boot`` and ``namespace`` tell where its process can be looked
+    for (see ``flareiac.kernel.host``).
     """
 
     lock: LockInfo
@@ -83,7 +83,7 @@ class Header:
 
     @property
     def is_held(self) -> bool:
-        """Whether the lock is held after this record."""
+        """True if the lock is held after this record."""
         return self.kind not in (RecordKind.RELEASE, RecordKind.DELETE)
 
     def with_snapshot(self, content: bytes) -> "Header":
@@ -110,7 +110,7 @@ class Record:
 
 
 def short_digest(content: bytes) -> str:
-    """What a revision shows of a snapshot's content."""
+    """The digest of a snapshot's content that a revision shows."""
     return hashlib.sha256(content).hexdigest()[:16]
 
 

@@ -32,8 +32,8 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 3.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreOptions:
-    """What a store needs beside its log. ``prove`` proves the place before the first record of a log is
-    written there (see ``LogPlace.prove``).
+    """The parts that a store needs beside its log. ``prove`` proves the place before the first record of a
+    log is written there (see ``LogPlace.prove``).
     """
 
     where: str
@@ -129,7 +129,7 @@ class LogStore:
         raise KeyError(name)
 
     def holds_state(self) -> bool:
-        """Whether there is a snapshot or a journal."""
+        """Returns True if there is a snapshot or a journal."""
         tip = self._reader.tip()
         return tip is not None and (tip.header.snapshot is not None or tip.header.entries > 0)
 
@@ -193,7 +193,9 @@ class LogStore:
         return lease
 
     def _is_put(self, header: Header, tip: Tip) -> bool:
-        """Whether the record that follows the newest one is in place, and counts (see ``LogLease``)."""
+        """Returns True if the record that follows the newest one is in place, and counts (see
+        ``LogLease``).
+        """
         at = self._log.append(header.number, _bytes(header))
         if at is not None and at - tip.now < self._options.terms.length / 2:
             return True
@@ -206,7 +208,9 @@ class LogStore:
         return found is not None and found.header == header
 
     def _holder(self, tip: Tip) -> LockInfo | None:
-        """Who holds the lock; None where it is released, or its holder gave no sign for a lease's length."""
+        """The holder of the lock; None where it is released, or its holder gave no sign for a lease's
+        length.
+        """
         header, terms = tip.header, self._options.terms
         if not header.is_held or is_gone(_process(header.holder), math.inf):
             return None

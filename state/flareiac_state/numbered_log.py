@@ -33,7 +33,7 @@ class NumberedLog(Protocol):
     def newest(self) -> Newest | None: ...
 
     def name(self, number: int) -> str:
-        """How the place calls a record, for people who have to find it there."""
+        """The name of a record at the place, for people who have to look it up there."""
         ...
 
     def read(self, numbers: Sequence[int]) -> Mapping[int, bytes]:
@@ -51,14 +51,16 @@ class NumberedLog(Protocol):
         ...
 
     def beaten(self, epoch: int) -> float | None:
-        """When the holder of this epoch gave its last sign of life of this kind."""
+        """The time at which the holder of this epoch gave its last sign of life of this kind, None without
+        one.
+        """
         ...
 
     def forget_beat(self, epoch: int) -> None: ...
 
 
 class LogPlace(Protocol):
-    """Where the logs of all workspaces of a project are."""
+    """The place of the logs of all workspaces of a project."""
 
     def describe(self, workspace: str) -> str: ...
 
@@ -67,7 +69,7 @@ class LogPlace(Protocol):
         ...
 
     def workspaces(self) -> Sequence[str]:
-        """Those that have a record."""
+        """The workspaces that have a record."""
         ...
 
     def prepare(self) -> None:

@@ -1,4 +1,4 @@
-"""What a failed statement means for a user. Pure: it sees codes and texts of PostgreSQL, no client."""
+"""The meaning of a failed statement for a user. Pure: it sees codes and texts of PostgreSQL, no client."""
 
 import re
 from typing import Final
@@ -35,7 +35,9 @@ _TEXTS: Final = (
 )
 """The client tells no code for a connection that was refused; its texts are in English with LC_MESSAGES=C."""
 _STATEMENT: Final = re.compile(r"^LINE \d+:.*\n(?:[ \t]*\^.*\n?)?", re.MULTILINE)
-"""Where in a statement the server met the failure: the statement is ours, and tells users nothing."""
+"""The line and the mark of the place in a statement at which the server met the failure: the statement is
+ours, and tells users nothing.
+"""
 
 
 def refused(code: str | None, text: str) -> str:

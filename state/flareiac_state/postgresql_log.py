@@ -37,7 +37,7 @@ _CREATE_TABLES: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatabasePlace:
-    """Where in PostgreSQL: a connection text of libpq without a password. ``patience`` is in seconds."""
+    """A place in PostgreSQL: a connection text of libpq without a password. ``patience`` is in seconds."""
 
     connection: str = ""
     schema: str = "flareiac"
@@ -50,7 +50,7 @@ class DatabasePlace:
 
 
 def connection_parts(connection: str) -> Mapping[str, str]:
-    """What a connection text sets. Raises ``ValueError``."""
+    """The settings in a connection text. Raises ``ValueError``."""
     try:
         parts: Mapping[str, str] = extensions.parse_dsn(connection)
     except psycopg2.Error as problem:
@@ -160,7 +160,7 @@ class Database:
 
 
 def _ends(code: str) -> bool:
-    """Whether the server closes the connection with this error."""
+    """Returns True if the server closes the connection with this error."""
     return code.startswith(("08", "57P"))
 
 
@@ -247,7 +247,9 @@ class PostgresqlLogs:
         return [row[0] for row in self._database.run("SELECT DISTINCT workspace FROM {log}")]
 
     def prepare(self) -> None:
-        """What is there needs no permission to create it."""
+        """Creates the schema and the tables that are missing: those that exist need no permission to create
+        them.
+        """
         schema = self._database.place.schema
         if not self._database.run("SELECT 1 FROM pg_namespace WHERE nspname = %s", schema):
             self._database.run("CREATE SCHEMA IF NOT EXISTS {schema}")

@@ -1,4 +1,4 @@
-"""Who this process is, and whether a process that wrote down the same is still alive."""
+"""The identity of this process, and the check that a process which wrote down the same is still alive."""
 
 import os
 from collections.abc import Mapping
@@ -23,8 +23,8 @@ def this_process() -> ProcessIdentity:
 
 
 def is_gone(other: ProcessIdentity, last_sign: float) -> bool:
-    """Whether the process has certainly ended. False when this place cannot know. ``last_sign``: when it
-    wrote last, in UTC seconds.
+    """Returns True if the process has certainly ended. False when this place cannot know. ``last_sign``: the
+    time of its last write, in UTC seconds.
     """
     if not other.host.boot or not this_host().boot:
         return False
@@ -38,7 +38,7 @@ def is_gone(other: ProcessIdentity, last_sign: float) -> bool:
 
 
 CI_JOB_VARIABLES = ("CI_JOB_URL", "BUILD_URL", "BUILDKITE_BUILD_URL", "CIRCLE_BUILD_URL")
-"""What GitLab, Jenkins, Buildkite and CircleCI set to the address of the running job."""
+"""The variables that GitLab, Jenkins, Buildkite and CircleCI set to the address of the running job."""
 
 
 def ci_job(environment: Mapping[str, str]) -> str:
@@ -52,7 +52,7 @@ def ci_job(environment: Mapping[str, str]) -> str:
 
 
 def user_name(environment: Mapping[str, str]) -> str:
-    """Who runs this, as the environment or the account tells."""
+    """The name of the user who runs this, by the environment or the account."""
     for name in ("LOGNAME", "USER", "USERNAME"):
         if environment.get(name):
             return environment[name]

@@ -12,7 +12,7 @@ from flareiac_state.numbered_log import LogPlace
 from flareiac_state.settings import CheckedSettings, check_length, invalid_setting
 
 _BUCKET: Final = re.compile(r"[A-Za-z0-9._-]{1,255}|arn:[!-~]{1,1000}")
-"""What the client takes: a name, or an access point."""
+"""The forms of a bucket that the client takes: a name, or an access point."""
 _LONGEST_PREFIX: Final = 900
 """Bytes. A key has at most 1,024, and the names of a workspace and of a record follow the prefix."""
 

@@ -1,4 +1,4 @@
-"""What every backend checks of what it is given. Pure."""
+"""The checks that every backend makes of its settings. Pure."""
 
 from collections.abc import Sequence
 
