@@ -25,7 +25,7 @@ _HEADING: Final = re.compile(r"^## `(\w+)`\s*$", re.MULTILINE)
 """A section of a page about one word, which ``explain`` finds by that word."""
 _CODES: Final = "Codes of errors and warnings"
 _ALIKE: Final = 0.75
-"""How much a name must be like what was asked for, to be offered instead."""
+"""The likeness to the name that was asked for from which another name is offered instead."""
 _CLOSE: Final = 0.8
 """The same, where pages have the word, so that it is less likely a slip."""
 

@@ -18,7 +18,7 @@ from flareiac.sdk.references import References, Resolved
 from flareiac.sdk.results import Recorded
 
 MISSHAPEN = (*UNREADABLE, AssertionError)
-"""What reading a part of another shape raises."""
+"""The errors that reading a part of another shape raises."""
 
 
 def what_is_misshapen(snapshot: Snapshot, registry: Registry) -> str:

@@ -21,7 +21,7 @@ class Expected(StrEnum):
     """The state that a command expects."""
 
     SEEN = "seen"
-    """The one that this checkout saw there."""
+    """The state that this checkout saw there."""
     SEEN_OR_GONE = "seen or gone"
     """Also none where one was seen: for a command that brings it back."""
     ANY = "any"

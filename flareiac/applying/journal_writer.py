@@ -14,7 +14,7 @@ from flareiac.model.emergency import EmergencyHeader
 from flareiac.sdk.state import Lease, LockLost, StateStore
 
 _Problem: TypeAlias = BaseException | None
-"""What the thread of a record raises; None for one that is durable."""
+"""The error that the thread of a record raises; None for a durable record."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""What an apply shows while it runs: as text for people, or as JSON, one object a line."""
+"""The output of an apply while it runs: as text for people, or as JSON, one object a line."""
 
 from typing import Protocol
 
@@ -25,22 +25,22 @@ _ENDED_BEFORE = (ApplyOutcome.INVALID, ApplyOutcome.BLOCKED)
 
 
 class ApplyOutput(Protocol):
-    """What an apply shows, in this order."""
+    """The output of an apply, in this order."""
 
     def plan(self, planned: PlanReport) -> None:
-        """What is about to be done, or why nothing is."""
+        """Shows the plan that is about to be carried out, or the reason that none is."""
 
     def begin(self, plan: Plan) -> None:
         """The plan is approved and is carried out from now on."""
 
     def event(self, event: Event) -> None:
-        """What happens."""
+        """Shows an event."""
 
     def close(self) -> None:
         """Nothing more happens."""
 
     def conclusion(self, report: ApplyReport) -> None:
-        """How it ended."""
+        """Shows the end of the apply."""
 
 
 class TextOutput:

@@ -4,7 +4,7 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """How a command ended, for scripts."""
+    """The exit codes of commands, for scripts."""
 
     DONE = 0
     ERROR = 1

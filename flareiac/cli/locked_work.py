@@ -1,4 +1,6 @@
-"""What commands that take the lock share: how long they wait for it, and where they say what they do."""
+"""The parts that commands which take the lock share: the time for which they wait for it, and the place of
+their messages.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,9 +18,9 @@ from flareiac.sdk.validators import parse_duration
 
 @dataclass(frozen=True, slots=True)
 class LockedWork:
-    """What a command that takes the lock needs.
+    """The parts that a command needs which takes the lock.
 
-    ``lock_timeout`` in seconds; ``emit`` says an event on standard error.
+    ``lock_timeout`` in seconds; ``emit`` writes an event on standard error.
     """
 
     workspace: Workspace

@@ -21,7 +21,7 @@ class VariableOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkOptions(VariableOptions):
-    """How systems are worked with."""
+    """The options for work with systems."""
 
     parallelism: Annotated[
         int, typer.Option("--parallelism", min=1, help="Number of concurrent operations.")

@@ -35,7 +35,7 @@ _REFRESH: Final[dict[RefreshMode, Refresh]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanOptions:
-    """What is planned."""
+    """The options that decide what is planned."""
 
     target: Targets = None
     exclude: Excluded = None
@@ -49,7 +49,9 @@ class PlanOptions:
     max_destroys: MaxDestroys = None
 
     def request(self, *, destroy: bool = False) -> PlanRequest:
-        """What a user asks of a plan. Raises ``typer.BadParameter`` for options that exclude each other."""
+        """The request that a user's options make of a plan. Raises ``typer.BadParameter`` for options that
+        exclude each other.
+        """
         if self.maintenance is Maintenance.ONLY and (destroy or self.replace):
             why = "-maintenance=only changes nothing else: it does not go with -destroy or -replace."
             raise typer.BadParameter(why)
@@ -66,7 +68,7 @@ class PlanOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemovalOptions:
-    """What is removed."""
+    """The options that decide what is removed."""
 
     target: Targets = None
     exclude: Excluded = None
@@ -74,7 +76,7 @@ class RemovalOptions:
     max_destroys: MaxDestroys = None
 
     def request(self) -> PlanRequest:
-        """What a user asks of a plan that removes everything."""
+        """The request for a plan that removes everything."""
         return PlanOptions(
             target=self.target, exclude=self.exclude, refresh=self.refresh, max_destroys=self.max_destroys
         ).request(destroy=True)
@@ -82,7 +84,7 @@ class RemovalOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisplayOptions:
-    """How a plan is shown."""
+    """The options for the display of a plan."""
 
     detail: Annotated[resource_text.Detail, typer.Option("--detail", help="How much of a plan is shown.")] = (
         "changes"

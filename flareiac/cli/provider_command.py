@@ -1,4 +1,4 @@
-"""What a command of a provider works with. See ``flareiac.sdk.command_line.CommandLine``."""
+"""The command line that a command of a provider works with. See ``flareiac.sdk.command_line.CommandLine``."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

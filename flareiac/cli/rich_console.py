@@ -1,4 +1,6 @@
-"""What is drawn again and again on a terminal, by ``rich``. Imported where standard output is a terminal."""
+"""The parts of a terminal's output that are drawn again and again, by ``rich``. Imported where standard
+output is a terminal.
+"""
 
 from collections.abc import Callable
 

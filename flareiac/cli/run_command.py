@@ -173,7 +173,7 @@ def _cancelled_by_signals(invocation: Invocation, *, reads_only: bool) -> Iterat
 
 
 def _unexpected(problem: Exception, invocation: Invocation) -> Diagnostic:
-    """What is said of an exception that no code expected."""
+    """The diagnostic of an exception that no code expected."""
     if os.environ.get("FLAREIAC_DEBUG"):
         invocation.terminal.say("".join(traceback.format_exception(problem)))
         return _bug(problem)

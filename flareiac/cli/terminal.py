@@ -27,25 +27,27 @@ def prepare_output() -> None:
 
 @dataclass(slots=True, kw_only=True)
 class Terminal:
-    """What a command says and asks."""
+    """The terminal on which a command prints and asks."""
 
     no_color: bool = False
     may_ask: bool = True
     json_begun: bool = False
-    """Whether a line of JSON has been printed."""
+    """True if a line of JSON has been printed."""
     is_asking: bool = False
     """True while it waits for an answer: a signal then ends the command at once, for nothing is under way."""
     page_named: bool = False
-    """Whether the page of an error has been named."""
+    """True if the page of an error has been named."""
 
     def colour(self, stream_is_terminal: bool | None = None) -> bool:
-        """Whether to use colour on standard output, or on what the caller says of another stream."""
+        """Returns True if standard output takes colour, or another stream of which the caller says whether it
+        is a terminal.
+        """
         terminal = sys.stdout.isatty() if stream_is_terminal is None else stream_is_terminal
         unwanted = self.no_color or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
         return terminal and not unwanted
 
     def animated(self) -> bool:
-        """Whether standard output can be drawn over: a terminal that a person looks at."""
+        """Returns True if standard output can be drawn over: a terminal that a person looks at."""
         return sys.stdout.isatty() and os.environ.get("TERM") != "dumb" and not os.environ.get("CI")
 
     def width(self) -> int:

@@ -67,7 +67,9 @@ from flareiac.sdk.schema import Block, Nesting
 
 _META = frozenset({"count", "for_each", "depends_on", "lifecycle"})
 ReadData: TypeAlias = Callable[[Question], Present | Diagnostic | None]
-"""What there is of a ``data`` block (None: no one is asked, as in ``validate``), or why that is not known."""
+"""The function that reads a ``data`` block: its object (None: no one is asked, as in ``validate``), or the
+reason that it is not known.
+"""
 EMBEDDED = "embedded"
 """The name of the instance that stands for a connection type of which nothing is declared."""
 
@@ -450,7 +452,7 @@ class _Unasked:
 
 
 _Hidden: TypeAlias = Diagnostic | _Unasked | None
-"""Why values are unknown that the world has, if they are."""
+"""The reason that values are unknown that the world has, None if they are not."""
 
 
 def _complain(evaluation: _Evaluation, complaint: Diagnostic, hidden: _Hidden) -> None:

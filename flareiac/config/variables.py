@@ -33,7 +33,7 @@ from flareiac.lang.type_expressions import TypeConstraint, parse_type
 from flareiac.lang.values import Value, string, unknown
 
 ENVIRONMENT_PREFIX = "FLAREIAC_VAR_"
-"""Of the environment variables that give values to variables."""
+"""The prefix of the environment variables that give values to variables."""
 _ATTRIBUTES = ("type", "default", "description", "sensitive", "nullable")
 
 

@@ -63,7 +63,7 @@ _MARKED: Final = re.compile(r"\$+(ref|unknown|absent)")
 
 
 _NESTED: Final[frozenset[type]] = frozenset({dict, list})
-"""What of JSON has parts. A set of classes is asked faster than ``isinstance`` with a union."""
+"""The types of JSON that have parts. A set of classes is asked faster than ``isinstance`` with a union."""
 
 
 def to_json(value: object) -> Any:
@@ -171,7 +171,7 @@ def _finite(text: str) -> float:
 
 
 _HALF: Final = re.compile(r"\\u[dD][89a-fA-F]|[\ud800-\udfff]")
-"""What spells a character in two halves, or one half alone."""
+"""The spellings of a character in two halves, or of one half alone."""
 
 
 def _refuse_half_characters(document: object) -> None:
@@ -220,7 +220,9 @@ def read_json(content: bytes | str) -> Data:
 
 
 _EXACT: Final = f"{os.urandom(16).hex()} "
-"""What begins the text that stands for an exact number until the document is written. No user can know it."""
+"""The beginning of the text that stands for an exact number until the document is written. No user can know
+it.
+"""
 _EXACT_NUMBER: Final = re.compile(f'"{_EXACT}([^"]*)"')
 
 

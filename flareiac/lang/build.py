@@ -43,8 +43,8 @@ from flareiac.lang.tokens import Token
 from flareiac.lang.values import written_number
 
 Part: TypeAlias = Any
-"""What a symbol of the grammar is worth: a token, a node, a list to be spliced, or None for newlines. Which,
-the grammar knows and types cannot say: handlers are called with what their rule holds.
+"""The value of a symbol of the grammar: a token, a node, a list to be spliced, or None for newlines. The
+grammar knows which, and types cannot express it: handlers are called with what their rule holds.
 """
 _CONSTANTS: Final = {"true": True, "false": False, "null": None}
 _LONGEST_CHAIN: Final = 200

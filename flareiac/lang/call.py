@@ -44,7 +44,7 @@ _OF_TERRAFORM: Final = frozenset(_LISTED.split())
 
 
 class Evaluating(Protocol):
-    """What a call needs of the evaluation around it."""
+    """The evaluation around a call, as the call uses it."""
 
     scope: Scope
 
@@ -177,7 +177,7 @@ class _Invocation:
 
 
 class _Seen(NamedTuple):
-    """What a function gets to see of an argument, and what that makes of the result."""
+    """An argument as a function sees it, and its effect on the result."""
 
     value: Value
     is_known: bool

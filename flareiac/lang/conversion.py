@@ -108,7 +108,7 @@ def _unsuitable(value: Value, wanted: Type) -> ConversionError:
 
 
 def may_become(have: Type, wanted: Type) -> bool:  # noqa: C901 - one line a kind of type
-    """Whether a value of a type, once it is known, could be converted."""
+    """Returns True if a value of a type, once it is known, could be converted."""
     match have, wanted:
         case (AnyType(), _) | (_, AnyType()):
             return True

@@ -318,7 +318,7 @@ def _nothing(what: str, name: str, here: Collection[str], meta: frozenset[str]) 
 
 
 def _written(body: Body, name: str) -> Span:
-    """Where an attribute or block of a body begins."""
+    """The span at which an attribute or block of a body begins."""
     if attribute := body.attribute(name):
         return attribute.name_span
     return next((block.type_span for block in body.blocks_of(name)), body.span)

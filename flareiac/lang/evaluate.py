@@ -97,7 +97,9 @@ _WITHOUT_DATA: Final = frozenset({codes.UNKNOWN_SYMBOL, codes.UNKNOWN_FUNCTION})
 
 @dataclass(frozen=True, slots=True)
 class _Need:
-    """What a value must be at some place: its type, and what is said of null and of anything else."""
+    """The requirement on a value at some place: its type, and the complaints about null and about anything
+    else.
+    """
 
     type: Type
     code: Code
@@ -492,7 +494,7 @@ class Evaluator:
         return None if text is None else str(text.raw)
 
     def iterations(self, expr: Loop) -> tuple[bool, Iterator["Evaluator"] | None]:
-        """Whether the collection is sensitive, and an evaluation for each of its elements; None where it is
+        """True if the collection is sensitive, and an evaluation for each of its elements; None where it is
         unknown or cannot be gone through (and that is reported).
         """
         source = self.value(expr.collection)
@@ -529,7 +531,7 @@ class Evaluator:
             self.within(dict.fromkeys(names, unknown()), hidden=False).filtered(expr)
 
     def filtered(self, expr: ForTuple | ForObject) -> Value:
-        """Whether the result counts for the element at hand."""
+        """The value that decides if the result counts for the element at hand."""
         return boolean(True) if expr.condition is None else self.condition(expr.condition, expr)
 
     def for_tuple(self, expr: ForTuple) -> Value:

@@ -32,8 +32,8 @@ _AMENDMENTS: Final = (
         "function_call : identifier (COLONS identifier)*",
     ),
 )
-"""Where HCL is wider than the grammar: repeated unary operators, and any number of namespaces before a
-function's name.
+"""The productions in which HCL is wider than the grammar: repeated unary operators, and any number of
+namespaces before a function's name.
 """
 _WRAPPERS: Final = frozenset({"expr_term", "string_part", "braces_index", "object_elem_key"})
 """Rules that add nothing to a single child."""
@@ -105,7 +105,7 @@ def _kept_text(grammar: str) -> str:
 
 
 def shipped_text() -> str:
-    """What ``grammar_table.json`` holds."""
+    """The content of ``grammar_table.json``."""
     return _table_text(_grammar())
 
 

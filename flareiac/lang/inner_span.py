@@ -40,6 +40,6 @@ def _whole_line(source: Source, outer: Span, lines: list[str], number: int) -> S
 
 
 def _offset(outer: Span, written: str, number: int) -> int:
-    """Where a line of a heredoc begins in its source."""
+    """The offset at which a line of a heredoc begins in its source."""
     lines = written.split("\n")[: number + 1]
     return outer.start.offset + sum(len(line) + 1 for line in lines)

@@ -71,7 +71,7 @@ def parse(tokens: list[Token], table: Table, builder: Builder) -> Body:
 
 
 class _Case(NamedTuple):
-    """What is said of some terminals, where certain others could stand and certain others could not."""
+    """The sentence for an error at which certain terminals could stand and certain others could not."""
 
     found: AbstractSet[str]
     possible: AbstractSet[str]

@@ -1,5 +1,5 @@
-"""Where a piece of syntax comes from. Offsets are relative to a piece of the text, so that a cached piece
-fits where it moved to.
+"""The origin of a piece of syntax. Offsets are relative to a piece of the text, so that a cached piece fits
+where it moved to.
 """
 
 from dataclasses import field

@@ -92,7 +92,7 @@ def _item(text: str, key: str, origin: Origin, kept: SyntaxCache, diagnostics: D
 
 
 def _read_again(text: str, origin: Origin) -> Body:
-    """Of an item that was read without complaint."""
+    """The body of a piece of text that was read without complaint, read again."""
     body = _read(text, origin, Diagnostics())
     assert body is not None, "it was kept because it could be read"
     return body

@@ -1,4 +1,4 @@
-"""What syntax refers to, found without evaluating anything."""
+"""The references in syntax, collected without evaluating anything."""
 
 from decimal import Decimal
 from typing import TypeAlias

@@ -1,4 +1,4 @@
-"""What an expression can see: root symbols, found when asked for, and functions by name."""
+"""The symbols that an expression can see: root symbols, looked up when asked for, and functions by name."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field

@@ -40,8 +40,8 @@ def _after_blank(text: str, at: int) -> int:
 
 
 def _end(text: str, at: int) -> int:
-    """Where the item that begins here ends: at the first newline outside of all that it opens. ``stack``
-    holds brackets, quotes, and the markers of heredocs with the newline after them.
+    """The offset at which the piece that begins here ends: at the first newline outside of all that it opens.
+    ``stack`` holds brackets, quotes, and the markers of heredocs with the newline after them.
     """
     stack: list[str] = []
     while match := _pattern(stack[-1] if stack else "").search(text, at):
@@ -64,7 +64,7 @@ def _end(text: str, at: int) -> int:
 
 
 def _pattern(inside: str) -> re.Pattern[str]:
-    """What is of interest inside the innermost thing that is open."""
+    """The pattern of the tokens that count inside the innermost thing that is open."""
     if inside == '"':
         return _QUOTED
     return _heredoc(inside[:-1]) if inside.endswith("\n") else _CODE

@@ -9,7 +9,7 @@ from flareiac.kernel.codes import Code
 
 @dataclass
 class SyntaxTrouble(Exception):
-    """What is wrong between two offsets of the piece of text being read."""
+    """The error between two offsets of the piece of text being read."""
 
     code: Code
     detail: str

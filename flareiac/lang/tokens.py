@@ -88,7 +88,7 @@ _BRACKETS: Final = {
     "[": ("bracket", "]"),
     "${": ("template interpolation", "}"),
 }
-"""What may be open, beside strings and heredocs: its name, and what closes it."""
+"""The parts that may be open, beside strings and heredocs: the name of each, and the token that closes it."""
 _REFUSED: Final = (
     ("/*", codes.UNTERMINATED_COMMENT, "Nothing closes it: write */ where the comment ends."),
     (

@@ -91,7 +91,7 @@ def parse_type(expr: Expression, diagnostics: Diagnostics) -> TypeConstraint | N
 
 
 def _deeper(inside: Mapping[str, TypeConstraint]) -> Mapping[str, TypeConstraint]:
-    """Those with defaults somewhere."""
+    """The members with defaults somewhere inside."""
     return {name: item for name, item in inside.items() if item.defaults or item.inside}
 
 

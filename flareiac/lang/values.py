@@ -44,7 +44,7 @@ def written_number(text: str) -> Decimal:
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """What stands behind a reference: the address, and the attributes that expressions may read."""
+    """The resource behind a reference: the address, and the attributes that expressions may read."""
 
     address: str
     type: str
@@ -106,12 +106,12 @@ class Value(_Weighed):
 
     @property
     def is_known(self) -> bool:
-        """Whether no part of the value is unknown (what a resource's attributes are does not count)."""
+        """Returns True if no part of the value is unknown (the attributes of a resource do not count)."""
         return self.raw is not UNKNOWN and all(item.is_known for _, item in self.parts)
 
     @property
     def parts(self) -> Iterable[tuple[int | str, "Value"]]:
-        """What a collection holds, by index or name; nothing for any other value."""
+        """The elements of a collection, by index or name; empty for any other value."""
         match self.raw:
             case str() | Decimal():  # most values: spared the slow question whether it is a mapping
                 return ()
@@ -307,7 +307,7 @@ def _order(key: Any) -> Any:
 
 
 def same(left: Value, right: Value) -> bool | None:
-    """Whether two values are equal, as ``==`` has it; None when that is not known yet."""
+    """Returns True if two values are equal, as ``==`` has it; None when that is not known yet."""
     match left.raw, right.raw:
         case (Unknown(), _) | (_, Unknown()):
             return None
@@ -359,7 +359,7 @@ def contains_sensitive(value: Value) -> bool:
 
 
 def sensitive_paths(value: Value, path: Path = ()) -> list[Path]:
-    """Where the marked parts of a value are; a marked whole is reported once."""
+    """The paths of the marked parts of a value; a marked whole is reported once."""
     if value.sensitive:
         return [path]
     return [found for step, item in value.parts for found in sensitive_paths(item, (*path, step))]
@@ -370,8 +370,8 @@ _DEEPEST: Final = 200
 
 
 def is_too_deep(value: Value) -> bool:
-    """Whether what goes through a value part by part would need more of Python's stack than there is for
-    sure.
+    """Returns True if code that goes through a value part by part would need more of Python's stack than
+    there is for sure.
     """
     level = [value]
     for _ in range(_DEEPEST):
@@ -382,8 +382,8 @@ def is_too_deep(value: Value) -> bool:
 
 
 def pairs(value: Value) -> Iterable[tuple[Value, Value]] | None:
-    """What ``for`` goes through: the elements of a collection or the members of a resource or root symbol,
-    each with its key (an element of a set is its own); None for what has none.
+    """The pairs that ``for`` goes through: the elements of a collection or the members of a resource or root
+    symbol, each with its key (an element of a set is its own); None for a value that has none.
     """
     match value.raw:
         case tuple() if isinstance(value.type, SetType):

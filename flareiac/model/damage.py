@@ -5,7 +5,7 @@ import json
 from flareiac.kernel.records import Mismatch
 
 UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
-"""What decoding raises when bytes are not what was once encoded."""
+"""The errors that decoding raises when bytes are not what was once encoded."""
 
 
 def misshapen(problem: Exception) -> str:

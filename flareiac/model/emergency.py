@@ -17,7 +17,7 @@ from flareiac.model.damage import UNREADABLE, damage
 from flareiac.sdk.state import Damaged
 
 START: Final = b""
-"""What the first line of a file continues."""
+"""The value that the first line of a file continues."""
 _SUM: Final = 16
 _KIND: Final = "a FlareIaC emergency file"
 

@@ -88,7 +88,7 @@ class Verb(StrEnum):
 
 
 CHANGE_VERBS: Final = (Verb.CREATE, Verb.ADOPT, Verb.UPDATE)
-"""Those that bring a resource to what is planned."""
+"""The verbs that bring a resource to what is planned."""
 
 
 class EdgeKind(StrEnum):

@@ -21,7 +21,9 @@ from flareiac.sdk.state import Damaged, WrittenByNewer
 
 FORMAT_VERSION = 1
 EXACT_NUMBERS = "exact-numbers"
-"""Of a state with an output that a float would round: an older reader would take it for damaged."""
+"""The feature of a state with an output that a float would round: an older reader would take it for
+damaged.
+"""
 KNOWN_FEATURES: frozenset[str] = frozenset({EXACT_NUMBERS})
 KEPT_DROPPED = 100
 _EDITED = (

@@ -14,7 +14,7 @@ _CHANGES = (Action.CREATE, Action.ADOPT, Action.UPDATE)
 _STAGE_NAME = re.compile(r"[^\s#]+")
 _RUNS = (Effect.RESTART, Effect.STARTS, Effect.STOPS)
 _STOPPED_INSTEAD = ((Action.NO_OP, Action.UPDATE), (Action.RECORD, Action.UPDATE))
-"""What running on becomes where it has to stop."""
+"""The pairs of actions that running on becomes where it has to stop."""
 _MAKES = {Action.CREATE, Action.ADOPT, Action.UPDATE, Action.REPLACE, Action.RECORD}
 _REWORKS = {Action.UPDATE, Action.REPLACE}
 

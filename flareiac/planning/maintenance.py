@@ -23,7 +23,7 @@ from flareiac.sdk.resource_type import ResourceType
 from flareiac.sdk.results import Missing, Observation, Present
 
 KEPT = (Action.NO_OP, Action.RECORD, Action.UPDATE, Action.ADOPT)
-"""What is there before and after: only that can be maintained."""
+"""The actions after which the object is there as before: only such an object can be maintained."""
 _HOLDING = (Relation.WRITES, Relation.STREAMS_FROM)
 
 

@@ -19,7 +19,7 @@ _NAMES = {Severity.ERROR: "Error", Severity.WARNING: "Warning"}
 _TONES = {Severity.ERROR: Tone.BLOCKED, Severity.WARNING: Tone.CHANGE}
 _NARROWEST = 40
 _NAMED = 4
-"""How many others are named that the same is said of."""
+"""The number of other places that are named for the same message."""
 
 
 def text(

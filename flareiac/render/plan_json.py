@@ -39,7 +39,7 @@ from flareiac.render.redaction import (
 from flareiac.sdk.changes import Action, AttributeChange, Origin
 
 FORMAT_VERSION = "1.0"
-"""Of what stands under ``flareiac``."""
+"""The version of the format under ``flareiac``."""
 
 
 def plan_json(plan: Plan, *, tool_version: str, schemas: Schemas | None = None) -> dict[str, Json]:

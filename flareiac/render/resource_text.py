@@ -43,7 +43,7 @@ _EFFECT_TONES = {
 _WORST = 40
 
 Detail: TypeAlias = Literal["summary", "changes", "full"]
-"""How much of a plan is shown: names; what changes; also what stays as it is."""
+"""The part of a plan that is shown: names; what changes; also what stays as it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,7 @@ from flareiac.sdk.statistics import Statistics
 __all__ = ["outputs_json", "outputs_text", "record_text", "show_json", "state_text"]
 
 FORMAT_VERSION = "1.0"
-"""Of what stands under ``flareiac``."""
+"""The version of the format under ``flareiac``."""
 
 
 def state_text(

@@ -13,9 +13,9 @@ from flareiac.sdk.references import References, Resolved
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionView:
-    """What an application needs before it can use a connection: settings of Spark by name, Maven coordinates,
-    classes of session extensions, and settings of a client of Kafka by name. Empty where its type promises
-    nothing of the kind.
+    """The needs of an application before it can use a connection: settings of Spark by name, Maven
+    coordinates, classes of session extensions, and settings of a client of Kafka by name. Empty where its
+    type promises nothing of the kind.
     """
 
     spark_conf: Mapping[str, str]

@@ -19,9 +19,9 @@ _TOKENS: Final = re.compile(
     re.VERBOSE | re.ASCII,
 )
 _OF_JAVA: Final = re.compile(r"\\[A-Za-z0-9]|&&|\[[^\]]*\[|\(\?|[*+?}][*+?{]")
-"""What may be right in Java where Python refuses it."""
+"""The constructs that may be right in Java where Python refuses them."""
 _TOO_LARGE: Final = (RecursionError, OverflowError)
-"""What Python raises for a pattern that is nested deeply, and for a number of repetitions."""
+"""The errors that Python raises for a pattern that is nested deeply, and for a number of repetitions."""
 
 
 def matches(pattern: str, name: str) -> bool | None:

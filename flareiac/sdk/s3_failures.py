@@ -18,7 +18,7 @@ _BUSY: Final = frozenset({"SlowDown", "ServiceUnavailable", "InternalError", "50
 _UNCONDITIONAL: Final = frozenset({"NotImplemented", "501"})
 
 GARBLED: Final = (ValueError, LookupError, TypeError, AttributeError, RuntimeError, OverflowError)
-"""What AWS's client raises beside errors of its own where it does not understand an answer."""
+"""The errors that AWS's client raises beside its own where it does not understand an answer."""
 NOT_THERE: Final = frozenset({"NoSuchKey", "404"})
 ALREADY_THERE: Final = frozenset({"PreconditionFailed", "412"})
 UNCHANGED: Final = frozenset({"NotModified", "304"})

@@ -28,7 +28,7 @@ _HARMLESS: Final = re.compile(
     re.IGNORECASE,
 )
 _OF_PROVIDER: Final = "client.credentials-provider."
-"""What a user's own class is given: only that class knows which of it is secret."""
+"""The prefix of the settings of a user's own class: only that class knows which of them is secret."""
 _HEADER: Final = "header."
 _PLAIN_HEADERS: Final = frozenset(
     {

@@ -25,7 +25,7 @@ HADOOP_S3: Final = (
     ICEBERG_AWS,  # the rest of the SDK, so that it is on the class path once
     "software.amazon.awssdk:s3-transfer-manager:2.44.4",  # the SDK's version inside of Iceberg's bundle
 )
-"""How Hadoop reaches checkpoints and control directories in S3."""
+"""The jars by which Hadoop reaches checkpoints and control directories in S3."""
 
 KAFKA_CONNECTOR: Final = (
     "org.apache.commons:commons-pool2:2.12.1",

@@ -17,7 +17,7 @@ from flareiac.sdk.state import WORKSPACE_NAME_RULE, BackendSetting, is_workspace
 
 OUTPUTS: Final = "outputs"
 READ: Final[dict[str, Type]] = {OUTPUTS: ANY}
-"""What reading adds."""
+"""The attributes that reading adds."""
 
 PATH: Final = BackendSetting(
     name="path",

@@ -1,4 +1,4 @@
-"""What a person calls characters."""
+"""The characters of a text as a person counts them."""
 
 import re
 from typing import Final

@@ -1,4 +1,4 @@
-"""What a function of the language is: typed parameters and a call on values."""
+"""The signature of a function of the language: typed parameters and a call on values."""
 
 from collections.abc import Callable
 

@@ -43,7 +43,7 @@ def _join(separator: Value, *lists: Value) -> Value:
 
 
 def _result_type(pattern: Pattern) -> Type:
-    """What one match is: a text, a tuple of its groups, or an object of its named groups. Raises
+    """The type of one match: a text, a tuple of its groups, or an object of its named groups. Raises
     ``FunctionError``.
     """
     named = [name for name in pattern.names if name]
