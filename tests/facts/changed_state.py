@@ -574,8 +574,8 @@ ABOVE: list[Row] = [
         "A x; A x; B x; B y; a x; a y; b x",
     ),
 ]
-"""What was written stays as it is, and what is written from now on follows the new query: nothing is mixed
-within a row.
+"""The changes above the state: rows that were written stay as they are, and those that are written from now
+on follow the new query. Nothing is mixed within a row.
 """
 NOBODY = "e.m = o.m AND e.n + o.n > 100"
 WIDE = "10 MINUTES"
@@ -677,7 +677,7 @@ def play(lake: Lake, change: Row) -> str:
 
 
 def fresh(lake: Lake, query: Query) -> str:
-    """What the query makes of all files, in the same batches, on a checkpoint of its own."""
+    """The result of the query over all files, in the same batches, on a checkpoint of its own."""
     if query.mode == "complete" and not (query.unique or query.unique_within):
         return batch(lake, query)
     lake.create("fresh", OUT)
@@ -686,7 +686,7 @@ def fresh(lake: Lake, query: Query) -> str:
 
 
 def batch(lake: Lake, query: Query) -> str:
-    """What a complete aggregation is, by definition; quicker than a stream."""
+    """The result of a complete aggregation, by definition; quicker than a stream."""
     lake.spark.read.schema(EVENT).json(str(lake.folder / "events")).createOrReplaceTempView("events")
     frame = lake.spark.sql(query.sql)
     rows = [dict(zip(frame.columns, values, strict=True)) for values in collected(frame)]

@@ -15,7 +15,7 @@ from tests.support.kafka_topics import Record, Topics
 
 _RUNS: Final = count()
 LOST: Final = "! Some data may have been lost because they are not available in Kafka any more;"
-"""How Spark refuses positions that the topics do not have."""
+"""The refusal of Spark for positions that the topics do not have."""
 NO_TOPIC: Final = (
     "! org.apache.kafka.common.errors.UnknownTopicOrPartitionException: "
     "This server does not host this topic-partition. SQLSTATE: XXKST"
@@ -37,7 +37,7 @@ class Reader:
 
     @property
     def initial(self) -> Path:
-        """Where the source keeps its first position."""
+        """The file in which the source keeps its first position."""
         return self.checkpoint / "sources" / "0" / "0"
 
     def frame(self, **options: str) -> Any:
@@ -47,8 +47,8 @@ class Reader:
         return source.options(**dotted).load()
 
     def run(self, **options: str) -> list[str]:
-        """What one run read, as ``PARTITION/OFFSET value`` in this order; where the query failed, its reason
-        after a ``!``.
+        """The records that one run read, as ``PARTITION/OFFSET value`` in this order; where the query failed,
+        its reason after a ``!``.
         """
         from pyspark.errors import StreamingQueryException
 

@@ -29,7 +29,7 @@ from pyiceberg.types import (
 
 CATALOG = "lake"
 SECONDS = 120
-"""How long anything may take before a test calls it hung."""
+"""The seconds that anything may take before a test calls it hung."""
 TYPES: dict[str, IcebergType] = {
     "int": IntegerType(),
     "long": LongType(),
@@ -44,7 +44,7 @@ EVENT = "k STRING, m STRING, n BIGINT, at TIMESTAMP"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Home:
-    """Where the catalog of a session of tests lives."""
+    """The place where the catalog of a session of tests lives."""
 
     root: Path
 
@@ -210,12 +210,12 @@ def forget(checkpoint: Path, log: str, batch: int) -> None:
 
 
 def why(failure: Exception) -> str:
-    """What ended a query, in Spark's or Iceberg's first words."""
+    """The reason that ended a query, in Spark's or Iceberg's first words."""
     return str(failure).rpartition("terminated with exception: ")[2].splitlines()[0]
 
 
 def agrees(found: str, outcome: str) -> bool:
-    """Whether an outcome is the expected one. Refusals begin with ``!``, and of those some words are
+    """Returns True if an outcome is the expected one. Refusals begin with ``!``, and of those some words are
     expected, or others after ``|``.
     """
     if not outcome.startswith("!"):

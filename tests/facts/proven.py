@@ -1,4 +1,4 @@
-"""What the facts depend on, and for which of it they were last proven.
+"""The inputs of the facts, and the versions of them for which the facts were last proven.
 
 A fact says what Spark and Iceberg do. It depends on their versions, on Java and on the files of this folder,
 never on the program. So the facts that need a JVM run when one of these differs from ``proven.json``, and
@@ -44,12 +44,12 @@ def depends_on() -> dict[str, str]:
 
 
 def are_proven() -> bool:
-    """Whether every fact was proven for exactly what is here."""
+    """Returns True if every fact was proven for exactly the inputs that exist."""
     return RECORD.is_file() and json.loads(RECORD.read_text()) == depends_on()
 
 
 def tests_the_program(file: Path) -> bool:
-    """Whether a test module imports the program, so that it says more than a fact."""
+    """Returns True if a test module imports the program, so that it says more than a fact."""
     return re.search(r"^(?:from|import) flareiac", file.read_text(), re.MULTILINE) is not None
 
 
@@ -65,8 +65,8 @@ def _files() -> list[Path]:
 
 
 def _content(file: Path) -> bytes:
-    """What a file does: its syntax without comments, docstrings and the places that the tests' own helpers
-    are imported from.
+    """The behaviour of a file: its syntax without comments, docstrings and the places that the tests' own
+    helpers are imported from.
     """
     tree = ast.parse(file.read_text(encoding="utf-8"))
     for node in ast.walk(tree):

@@ -1,4 +1,4 @@
-"""What becomes of joins of two streams when the query changes. The planner's classes of change rest on these
+"""The effect of a changed query on its joins of two streams. The planner's classes of change rest on these
 rows.
 """
 
@@ -12,8 +12,8 @@ pytestmark = pytest.mark.jvm
 
 @pytest.mark.parametrize("change", params(JOINS))
 def test_changed_join(lake: Lake, change: Row) -> None:
-    """What is accepted with other rows never happens without somebody's word for it; what is refused needs a
-    new generation.
+    """A change that is accepted with other rows never happens without somebody's word for it; one that is
+    refused needs a new generation.
     """
     found = play(lake, change)
     right = found if found.startswith("!") else fresh(lake, change.after)

@@ -1,5 +1,5 @@
-"""What becomes of a query whose sources change on its checkpoint: one row for each change, with what Spark
-says and what comes out.
+"""The effect on a query of sources that change on its checkpoint: one row for each change, with Spark's
+answer and the rows that come out.
 
 ``FIRST`` lies in each folder, and in each table, before the first run, ``SECOND`` before the second. ``!``
 begins a refusal.
@@ -190,8 +190,8 @@ def test_another_folder_is_accepted_after_a_batch_without_files(lake: Lake) -> N
 
 @fact("source.order-after-empty-batch")
 def test_swapped_streams_are_accepted_after_a_batch_without_files(lake: Lake) -> None:
-    """Where the last batch had files this is refused; here the folders change places, and each is read again
-    from its beginning.
+    """The refusal does not come here, as it does where the last batch had files: the folders change places,
+    and each is read again from its beginning.
     """
     lake.create("out", OUT)
     for folder in ("events", "more"):

@@ -1,5 +1,5 @@
-"""What becomes of aggregations and deduplications when the query changes. The planner's classes of change
-rest on these rows.
+"""The effect of a changed query on its aggregations and deduplications. The planner's classes of change rest
+on these rows.
 """
 
 import pytest
@@ -12,8 +12,8 @@ pytestmark = pytest.mark.jvm
 
 @pytest.mark.parametrize("change", params((*AGGREGATES, *KEYS, *WINDOWS, *STATE)))
 def test_changed_state(lake: Lake, change: Row) -> None:
-    """What is accepted with other numbers never happens without somebody's word for it; what is refused needs
-    a new generation.
+    """A change that is accepted with other numbers never happens without somebody's word for it; one that is
+    refused needs a new generation.
     """
     found = play(lake, change)
     right = found if found.startswith("!") else fresh(lake, change.after)

@@ -1,4 +1,4 @@
-"""What a checkpoint holds, file by file: the ground of everything that is read of it without a JVM."""
+"""The content of a checkpoint, file by file: the ground of everything that is read of it without a JVM."""
 
 import json
 
@@ -106,7 +106,7 @@ def test_a_table_source_keeps_the_snapshot_it_has_reached(lake: Lake) -> None:
 
 @fact("checkpoint.operators")
 def test_state_names_its_operators(lake: Lake) -> None:
-    """Whether a query has state, and which, is known before anything starts."""
+    """The state of a query and its operators are known before anything starts."""
     lake.create("out", {"k": "string", "total": "long"})
     lake.land("events", [{"k": "a", "n": 1}])
     lake.files("events").createOrReplaceTempView("events")
@@ -140,7 +140,7 @@ def test_confs_are_pinned_in_the_offset_log(lake: Lake) -> None:
 
 @fact("checkpoint.in-flight")
 def test_a_batch_in_flight_is_replayed_with_its_old_offsets(lake: Lake) -> None:
-    """What landed later is no part of it: plan can say what will be written again."""
+    """A file that landed later is no part of it: plan can say what will be written again."""
     lake.create("out", {"k": "string"})
     lake.create("again", {"k": "string"})
     lake.land("events", [{"k": "a"}])

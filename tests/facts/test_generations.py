@@ -1,5 +1,5 @@
-"""What a query takes over from another checkpoint, and what it makes of a damaged one. Carry-over and its
-limits rest on these rows.
+"""The positions and state that a query takes over from another checkpoint, and its reaction to a damaged one.
+Carry-over and its limits rest on these rows.
 """
 
 import json
@@ -178,7 +178,7 @@ def read_table(lake: Lake) -> Lake:
 
 @fact("carry.table-layout")
 def test_the_initial_offset_of_a_table_is_one_line_of_json(read_table: Lake) -> None:
-    """What the seed of a generation has to look like."""
+    """The form that the seed of a generation must have."""
     text = (read_table.checkpoint("g0001") / "sources/0/offsets/0").read_text()
     assert json.loads(text).keys() == {"version", "snapshot_id", "position", "scan_all_files"}
 

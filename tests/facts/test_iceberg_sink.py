@@ -1,5 +1,5 @@
-"""What a streaming query into an Iceberg table does, and what a change of the table does to a query that
-runs.
+"""The work of a streaming query into an Iceberg table, and the effect of a change of the table on a query
+that runs.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""What a stream that reads an Iceberg table sees."""
+"""The rows that a stream which reads an Iceberg table sees."""
 
 import time
 

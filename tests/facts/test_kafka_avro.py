@@ -1,5 +1,5 @@
-"""What Avro values mean to Spark beyond their shape, and what it makes of rows: logical types, defaults,
-and nulls that a schema does not take.
+"""The meaning of Avro values to Spark beyond their shape, and the values that it writes of rows: logical
+types, defaults, and nulls that a schema does not take.
 """
 
 import io
@@ -84,7 +84,7 @@ def back(data: bytes, schema: Mapping[str, Any]) -> Any:
 def test_logical_types_are_values_of_sparks_types(
     application: Any, kind: Any, value: Any, found: Any
 ) -> None:
-    """Of a schema that reads what it wrote; a time of day is the number that is written."""
+    """The schema reads what it wrote; a time of day is the number that is written."""
     schema = record(("a", kind))
     (given,) = read(application, encoded(schema, a=value), schema)
     assert (given.astimezone(UTC) if isinstance(given, datetime) else given) == found
@@ -128,7 +128,7 @@ def test_rows_are_written_by_the_names_of_a_given_schema(application: Any) -> No
 
 @fact("avro.to-not-null")
 def test_a_null_where_a_schema_takes_none_fails(application: Any) -> None:
-    """When the row is written, and not before: whether a column may be null is not compared."""
+    """The write of the row fails, and nothing before it: the nullability of a column is not compared."""
     schema = record(("a", "int"))
     column = "named_struct('a', IF(rand() < 2, {}, 1))"
     assert back(written(application, column.format("2"), schema), schema) == {"a": 2}

@@ -1,5 +1,5 @@
-"""What Spark does with a checkpoint when the topics of a query, or the topics themselves, are others than
-before.
+"""The behaviour of Spark with a checkpoint when the topics of a query, or the topics themselves, are others
+than before.
 """
 
 import shutil
@@ -23,7 +23,7 @@ def created_again(kafka: Kafka, topic: str, *values: str) -> None:
 
 
 def stuck_in(reader: Reader, batch: int) -> bool:
-    """Whether the offsets of a batch were written and the batch was not done."""
+    """Returns True if the offsets of a batch were written and the batch was not done."""
     return (reader.checkpoint / "offsets" / str(batch)).exists() and batch not in reader.committed()
 
 

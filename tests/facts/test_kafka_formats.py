@@ -1,5 +1,5 @@
-"""How records in JSON, CSV and Avro are decoded, and which faults pass unseen. No broker takes part: what
-decodes a record does not know where it comes from.
+"""The decoding of records in JSON, CSV and Avro, and the faults that pass unseen. No broker takes part: a
+decoder does not know where a record comes from.
 """
 
 import io
@@ -43,7 +43,7 @@ def only(frame: Any) -> Decoded:
 def decode(
     spark: Any, function: str, data: str | bytes | None, columns: str = MARKED, *, mode: str = "PERMISSIVE"
 ) -> Decoded:
-    """What a function of Spark's makes of a text."""
+    """The result of a function of Spark's for a text."""
     options = f"map('mode', '{mode}', 'columnNameOfCorruptRecord', 'bad')"
     call = f"{function}(CAST(value AS STRING), '{columns}', {options}) AS record"
     return only(value_of(spark, data).selectExpr(call))
@@ -96,7 +96,7 @@ def test_json_faults_that_pass_unseen(
 
 
 AROUND: Final = f"a ARRAY<STRUCT<{COLUMNS}, e INT>>, bad STRING"
-"""Of a text that is the first element of an array."""
+"""The columns of a text that is the first element of an array."""
 
 
 @fact("json.around")
@@ -132,7 +132,7 @@ def test_json_as_the_first_of_two_elements(
 
 @fact("json.depth")
 def test_json_is_read_up_to_a_depth(application: Any) -> None:
-    """Of 1000, or of the option ``maxNestingDepth``; what is deeper is marked."""
+    """The depth is 1000, or the option ``maxNestingDepth``; deeper values are marked."""
     texts = [f'{{"a": 1, "x": {"[" * deep}{"]" * deep}}}' for deep in (999, 1000)]
     assert [decode(application, "from_json", text) for text in texts] == [
         (1, None, None),
@@ -239,8 +239,8 @@ def encoded(schema: Mapping[str, Any], **fields: object) -> bytes:
 def avro(
     spark: Any, data: bytes | None, schema: Any, *, skip: int = 0, reader: Any = None, mode: str = "FAILFAST"
 ) -> Decoded:
-    """What ``from_avro`` makes of bytes, without the first ``skip``; ``reader`` is the schema that the record
-    is resolved to.
+    """The result of ``from_avro`` for bytes, without the first ``skip``; ``reader`` is the schema that the
+    record is resolved to.
     """
     from pyspark.sql.avro.functions import from_avro
 

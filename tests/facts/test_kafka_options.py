@@ -1,5 +1,5 @@
-"""What options of a query from Kafka change, what a running query lives through, and what transactions do to
-positions.
+"""The effects of options on a query from Kafka, the events that a running query survives, and the effect of
+transactions on positions.
 """
 
 import contextlib

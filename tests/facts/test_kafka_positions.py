@@ -1,4 +1,4 @@
-"""Where a query from Kafka begins and where its checkpoint says that it is."""
+"""The beginning of a query from Kafka, and the position in its checkpoint."""
 
 import json
 from typing import Any
@@ -104,7 +104,7 @@ def test_a_seed_of_another_form_is_refused(kafka: Kafka, form: str) -> None:
 def test_a_start_is_resolved_once(
     kafka: Kafka, offsets: dict[str, int], first: dict[str, int], read: list[str]
 ) -> None:
-    """What -1 and -2 stood for at the first start is recorded."""
+    """The offsets that -1 and -2 stood for at the first start are recorded."""
     topic = kafka.topic("a", "b", *at(1, "c"), partitions=2)
     reader = kafka.reader()
     assert reader.run(**starting(topic, offsets)) == read

@@ -1,4 +1,6 @@
-"""What Spark writes into a topic, what it refuses, and what is lost or written twice."""
+"""The records that Spark writes into a topic, those that it refuses, and those that are lost or written
+twice.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -121,7 +123,7 @@ def test_transactions_of_the_client_are_not_used(writer: Writer, target: str) ->
 
 @fact("kafka.sink-large")
 def test_a_record_above_the_limit_of_the_topic_fails(writer: Writer) -> None:
-    """Where it is alone in its batch of the client."""
+    """The record fails if it is alone in its batch of the client."""
     small = writer.kafka.topics.create(max_message_bytes="300")
     found = writer.run("repeat('x', 400) AS value", topic=small)
     assert "RecordTooLargeException" in found

@@ -1,5 +1,5 @@
-"""What compaction and expiry take away from those who write and read a table meanwhile: why they are held
-back.
+"""The data that compaction and expiry take away from those who write and read a table meanwhile: the reason
+to hold them back.
 """
 
 import time
@@ -43,7 +43,7 @@ def expire(lake: Lake, table: str, older_than_ms: int | None = None) -> None:
 
 
 def begun_ms(lake: Lake, batch: int) -> int:
-    """When a batch was begun, by its entry in the log of offsets."""
+    """The time at which a batch was begun, by its entry in the log of offsets."""
     import json
 
     return int(json.loads(entry(lake.checkpoint(), "offsets", batch)[1])["batchTimestampMs"])
@@ -92,7 +92,7 @@ def insert(lake: Lake, *numbers: int) -> None:
 
 
 def time_of(lake: Lake, at: int) -> int:
-    """When a snapshot of the source was committed; ``at`` counts from the oldest that lives."""
+    """The time at which a snapshot of the source was committed; ``at`` counts from the oldest that lives."""
     return int(lake.load("source").snapshots()[at].timestamp_ms)
 
 

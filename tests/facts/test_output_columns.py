@@ -1,5 +1,5 @@
-"""How columns get into a table: what is required, and how values are cast. ``driver.outputs`` rests on
-this.
+"""The columns of an output in a table: those that are required, and the casts of values. ``driver.outputs``
+rests on this.
 """
 
 import pytest

@@ -1,4 +1,6 @@
-"""How pyiceberg commits, and what it leaves in a SQLite catalog: the ground of the Iceberg provider."""
+"""The commits of pyiceberg, and the rows that it leaves in a SQLite catalog: the ground of the Iceberg
+provider.
+"""
 
 import sqlite3
 from contextlib import closing
@@ -84,7 +86,7 @@ def test_updates_and_requirements_given_as_data_are_one_commit(
 def test_a_requirement_that_does_not_hold_refuses_the_commit(
     catalog: SqlCatalog, table: Table, requirement: dict[str, object]
 ) -> None:
-    """What a plan assumed of a table is checked by the catalog when it is applied."""
+    """The assumptions of a plan about a table are checked by the catalog when it is applied."""
     update = TypeAdapter(TableUpdate).validate_python({"action": "set-properties", "updates": {"b": "2"}})
     need = TypeAdapter(TableRequirement).validate_python(requirement)
     with pytest.raises(CommitFailedException):

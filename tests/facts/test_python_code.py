@@ -1,5 +1,5 @@
-"""How Python code gets to Spark's workers: what a step in Python has to be, so that two versions of it live
-in one application.
+"""The way of Python code to Spark's workers: the form that a step in Python must have so that two versions of
+it live in one application.
 """
 
 import importlib.util

@@ -1,5 +1,5 @@
-"""Where python-hcl2 takes more than HCL allows, so that ``flareiac.lang`` has to refuse it itself, and what
-its grammar file is.
+"""The texts that python-hcl2 takes beyond what HCL allows, so that ``flareiac.lang`` has to refuse them
+itself, and the form of its grammar file.
 """
 
 import importlib.util

@@ -1,4 +1,5 @@
-"""What is written twice, or not at all, when a batch is replayed, and how a batch is known by its marks.
+"""The rows that are written twice, or not at all, when a batch is replayed, and the marks by which a batch is
+known.
 
 Exactly once rests on these rows.
 """
@@ -93,7 +94,7 @@ def test_a_mark_that_is_left_on_the_batch_session_is_there_in_the_next_batch(lak
 
 @fact("marks.replay")
 def test_a_replayed_batch_has_its_number_and_rows_and_is_written_again(lake: Lake) -> None:
-    """Why each commit of ``foreach_batch`` is marked, and looked for before it is made."""
+    """The reason to mark each commit of ``foreach_batch``, and to look for the mark before it is made."""
     lake.create("out", COLUMNS)
     seen = []
 

@@ -21,7 +21,7 @@ def rules() -> Any:
 
 
 def verdict(change: Row) -> str:
-    """What a row says, in the words of the rules."""
+    """The verdict of a row, in the words of the rules."""
     if change.outcome.startswith("!"):
         return "refuses"
     return "takes" if change.right is None else "mixes"

@@ -1,4 +1,4 @@
-"""What jobs in one Spark application share, and what not."""
+"""The settings and objects that jobs in one Spark application share, and those that they do not."""
 
 import time
 
@@ -76,7 +76,7 @@ def test_a_second_start_on_a_checkpoint_is_refused(lake: Lake, same_session: boo
 
 @fact("driver.second-start")
 def test_with_the_default_a_second_start_ends_the_first_query_silently(lake: Lake) -> None:
-    """Why the driver turns it off."""
+    """The reason for which the driver turns it off."""
     lake.create("out", {"value": "long"})
     lake.spark.conf.set("spark.sql.streaming.stopActiveRunOnRestart", "true")
     first = lake.start(lake.spark.readStream.format("rate").load().select("value"), "out")

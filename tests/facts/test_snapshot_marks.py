@@ -1,5 +1,5 @@
-"""Which marks a commit of Spark's carries in its snapshot's summary: how others recognise a query's batches
-and a batch job's run.
+"""The marks of a commit of Spark's in its snapshot's summary: by them others recognise a query's batches and
+a batch job's run.
 """
 
 import pytest
@@ -14,7 +14,7 @@ COLUMNS = {"k": "string", "n": "long"}
 
 @fact("marks.query-and-epoch")
 def test_a_streaming_commit_carries_query_and_epoch(lake: Lake) -> None:
-    """Who really writes a table, and how far, is read without a JVM; Iceberg's own check of replayed batches
+    """The writer of a table and its progress are read without a JVM; Iceberg's own check of replayed batches
     rests on the same.
     """
     lake.create("out", COLUMNS)

@@ -1,4 +1,4 @@
-"""Which of Spark's SQL sqlglot reads, on which the comparison of two definitions of a job rests."""
+"""The part of Spark's SQL that sqlglot reads, on which the comparison of two definitions of a job rests."""
 
 import pytest
 import sqlglot

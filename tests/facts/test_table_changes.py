@@ -1,5 +1,5 @@
-"""What a change of a table does to the queries that run on it: those that write it, stream from it, and look
-things up in it.
+"""The effect of a change of a table on the queries that run on it: those that write it, stream from it, and
+look things up in it.
 
 A query has made a batch, then comes the change, then two more batches. Which jobs stop for a change of a
 table rests on these rows: the numbers that are there in the end (7 and 8 were in the table before, 0 is a

@@ -1,4 +1,4 @@
-"""What Spark makes of a table whose names of today meet those of its past: former partition fields, and
+"""The reading by Spark of a table whose names of today meet those of its past: former partition fields, and
 columns that properties name.
 """
 
@@ -50,8 +50,8 @@ def told(lake: Lake, sql: str) -> str:
 
 
 def loaded(lake: Lake) -> str:
-    """What Iceberg says when it loads the metadata. A catalog in Spark would try again for minutes before it
-    says the same.
+    """The message of Iceberg when it loads the metadata. A catalog in Spark would try again for minutes
+    before it says the same.
     """
     from pyspark.errors import PySparkException
 
