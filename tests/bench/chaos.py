@@ -123,7 +123,7 @@ def _figures(course: Course, kills: int, seed: int) -> Iterator[Figure]:
 
 
 def _tell(course: Course) -> None:
-    """What took place, also when it did not come to its end."""
+    """Prints the course of the chaos, also when it did not come to its end."""
     sys.stdout.writelines(f"{line}\n" for line in course.ledger.lines())
     sys.stdout.write(json.dumps({**course.ledger.detail(), **course.feed.figures}) + "\n")
     sys.stdout.flush()

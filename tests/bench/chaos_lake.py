@@ -75,7 +75,7 @@ class Lake:
     # The driver
 
     def application(self) -> dict[str, Any]:
-        """What the driver wrote of itself last; empty if there was none."""
+        """The driver's last record of itself; empty if there was none."""
         return self._status().get("application") or {}
 
     def jobs(self) -> dict[str, Any]:
@@ -152,7 +152,7 @@ class Lake:
         return found
 
     def maintenance_begun(self) -> int:
-        """How many pieces of maintenance the driver's log says that it has begun."""
+        """The number of pieces of maintenance that the driver has begun, by its log."""
         try:
             return (self.runtime / "logs" / "application.log").read_text(errors="replace").count(_BEGUN)
         except OSError:
@@ -179,7 +179,7 @@ class Lake:
         found.manage_snapshots().create_branch(snapshot.snapshot_id, BRANCH).commit()
 
     def content(self, target: Target, known: Content | None, wanted: int) -> Content | None:
-        """What is in a table; None if it is as ``known``, or cannot be right because it counts other than
+        """The content of a table; None if it is as ``known``, or cannot be right because it counts other than
         ``wanted`` rows (-1: any).
         """
         table = self.catalog.load_table(("demo", target.table))
@@ -229,7 +229,7 @@ def inherited(pid: int) -> dict[str, str]:
 
 
 def is_driver(pid: int) -> bool:
-    """Whether a process is a driver of an application (and has not ended)."""
+    """Returns True if a process is a driver of an application (and has not ended)."""
     try:
         return b"flareiac_spark_runtime.driver" in Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
@@ -237,7 +237,7 @@ def is_driver(pid: int) -> bool:
 
 
 def wait_until(answer: Callable[[], bool], seconds: float) -> bool:
-    """Whether it came true in time."""
+    """Returns True if the answer came true in time."""
     deadline = time.monotonic() + seconds
     while not answer():
         if time.monotonic() > deadline:

@@ -1,4 +1,4 @@
-"""What took place in the chaos, and what came of it? Counts; knows no process and no plan."""
+"""The ledger of the chaos: its events and their results. Counts; knows no process and no plan."""
 
 import re
 from collections import Counter
@@ -12,7 +12,7 @@ EVERYTHING: Final = "everything"
 """Stands for a scenario where a kill hits all of them at once."""
 
 _WORK_LEFT: Final = 2
-"""How ``plan -detailed-exitcode`` ends while something is to be done."""
+"""The exit code of ``plan -detailed-exitcode`` while something is to be done."""
 _VICTIMS: Final = (
     ("the broker and the driver", "both"),
     ("the broker", "broker"),
@@ -23,13 +23,13 @@ _VICTIMS: Final = (
     ("all workers", "worker"),
     ("the master", "master"),
 )
-"""How a kind of kill begins, and what was killed; other kinds end an attempt or a command."""
+"""The beginning of each kind of kill, and its victim; other kinds end an attempt or a command."""
 _UPKEEP: Final = re.compile(r"\((.+)\): Maintenance complete")
 
 
 @dataclass(slots=True)
 class Tally:
-    """Of one scenario: what was killed where, what is in its tables, and what is wrong."""
+    """The counts of one scenario: kills by place, rows of its tables, and faults."""
 
     kills: "Counter[str]" = field(default_factory=Counter)
     expected: int = 0
@@ -65,7 +65,7 @@ class Ledger:
 
     @property
     def victims(self) -> "Counter[str]":
-        """How often drivers, brokers or both died."""
+        """The number of deaths of drivers, brokers or both."""
         found: Counter[str] = Counter()
         for kind, times in self.kinds.items():
             victim = next((victim for begin, victim in _VICTIMS if kind.startswith(begin)), None)

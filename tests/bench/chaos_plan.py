@@ -1,4 +1,4 @@
-"""What is killed, where and when? Everything that a seed decides; knows no process."""
+"""The plan of the chaos: all kills, with their places and times, that a seed decides. Knows no process."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ class Command(StrEnum):
 
 
 class Strike(StrEnum):
-    """What is done to processes from outside."""
+    """The ways in which processes are struck from outside."""
 
     JVM = "the JVM is killed"
     DRIVER = "the driver is killed"
@@ -72,7 +72,7 @@ BLOWS: Final = (
     Blow(strike=Strike.HOST),
     Blow(strike=Strike.HOST),
 )
-"""What a driver survives: dealt as cards are, so that a short run too has most of them."""
+"""The blows that a driver survives: dealt as cards are, so that a short run too has most of them."""
 
 MAINTAIN: Final = ("apply.intent", "apply.before-result", "apply.result")
 """Points at which ``maintain`` itself is killed."""
@@ -80,10 +80,10 @@ MAINTAIN: Final = ("apply.intent", "apply.before-result", "apply.result")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cards:
-    """What is dealt: ``blows``, so many of them in ``each`` round from the ``first`` on, and points at which
-    a maintenance is killed. ``edits``: each struck ``apply`` has an edit to bring about. ``applies``: how
-    many may be killed in a round. ``apart``: by how much seldomer attempts of jobs fail. ``by_hand``: how
-    often a job is stopped and started.
+    """The cards of a round: ``blows``, so many of them in ``each`` round from the ``first`` on, and points at
+    which a maintenance is killed. ``edits``: each struck ``apply`` has an edit to bring about. ``applies``:
+    the numbers of them that may be killed in a round. ``apart``: the factor by which attempts of jobs fail
+    more seldom. ``by_hand``: the share of rounds in which a job is stopped and started.
     """
 
     blows: tuple[Blow | None, ...] = BLOWS
@@ -139,7 +139,7 @@ CLUSTER_CARDS: Final = Cards(
     by_hand=0.3,
     maintenance=("", *(None for _ in range(5))),
 )
-"""Of the processes of a cluster, of the driver and of commands about equally many."""
+"""The cards of a cluster: its processes, the driver and commands are struck about equally often."""
 
 OWN_DEATHS: Final = (
     "driver.lease-taken",
@@ -184,8 +184,8 @@ class Round:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Life:
-    """What happens to a driver from inside: points at which attempts of jobs fail, and the one at which it
-    dies (empty: none).
+    """The events inside a driver: points at which attempts of jobs fail, and the one at which it dies (empty:
+    none).
     """
 
     fails: str
@@ -226,7 +226,7 @@ class Chaos:
             number += 1
 
     def lives(self) -> Iterator[Life]:
-        """Of one driver after the other, without end."""
+        """The lives of one driver after the other, without end."""
         number = 0
         while True:
             chance = random.Random(f"{self._seed}/life/{number}")
@@ -280,8 +280,8 @@ class Chaos:
         return [point for item in self._scenarios for point in item.points]
 
     def _fails(self, chance: random.Random) -> str:
-        """Of each job's points each is reached about as often, so that a job with many is interrupted less at
-        each.
+        """The points at which jobs fail: each point of a job is reached about as often, so that a job with
+        many is interrupted less at each.
         """
         apart = self._cards.apart
         found = [f"driver.stopping:{times}" for times in _spaced(chance, 3 * apart)]

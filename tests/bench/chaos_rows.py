@@ -39,7 +39,7 @@ come.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class File:
-    """What landed at once. ``k`` is unique within a file; the rows lie in one or two parts."""
+    """A file that landed at once. ``k`` is unique within a file; the rows lie in one or two parts."""
 
     number: int
     rows: Sequence[Row]
@@ -67,7 +67,7 @@ def file_of(seed: int | str, number: int, first_id: int) -> File:
 
 
 class Feed(Protocol):
-    """Where rows come from, and what there is to read in the end."""
+    """The source of the rows, and the number of them to read in the end."""
 
     @property
     def declared(self) -> str:
@@ -75,7 +75,7 @@ class Feed(Protocol):
 
     @property
     def figures(self) -> dict[str, object]:
-        """How much there was, for the report."""
+        """The number of rows, for the report."""
 
     def land(self, count: int) -> None:
         """So much more."""

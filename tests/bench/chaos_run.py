@@ -33,7 +33,7 @@ _MAINTAIN: Final = ("maintain", "-auto-approve")
 _MAY_MOVE: Final = (
     subprocess.run(("unshare", "--uts", "true"), capture_output=True, check=False).returncode == 0
 )
-"""Whether this user may give a process another host's name."""
+"""True if this user may give a process another host's name."""
 _UNSEEN: Final = "driver.lease-taken"
 _REFUTED: Final = "FIK470"
 """The code of a text that Spark refutes; nothing else has happened."""
@@ -194,7 +194,7 @@ class Course:
         return done
 
     def maintain_in_peace(self) -> None:
-        """What the kills left half done is finished in the end."""
+        """Finishes in the end the maintenance that the kills left half done."""
         for _ in range(_APPLIES):
             self._converge()
             if self._maintain("").code == 0:
@@ -335,8 +335,8 @@ class Course:
             self._complain("the driver that took over does not lead")
 
     def _lose_host(self) -> None:
-        """What comes next sees a lease of a host that it knows nothing of, and a process that it cannot look
-        at.
+        """Moves the driver to another host that is lost: the next command sees a lease of a host that it
+        knows nothing of, and a process that it cannot look at.
         """
         there = self.lake.move("other-host")
         self._collect()
@@ -513,7 +513,7 @@ class Course:
                 self._complain(f"{target.name}: {len(ahead)} records have no row: {sorted(ahead)[:10]}")
 
     def _at_work(self, scenarios: Sequence[Scenario]) -> bool:
-        """Whether a job of these, or what it reads, has something to do yet."""
+        """Returns True if a job of these, or its source, has something to do yet."""
         jobs = self.lake.jobs()
         phases = [jobs.get(job, {}).get("phase") for job in ("job.plain", *(item.job for item in scenarios))]
         return any(phase in ("pending", "starting", "running", "backoff", "stopping") for phase in phases)

@@ -76,7 +76,7 @@ class Change:
 
 
 class Values(StrEnum):
-    """How the rows of a scenario are written into its topic."""
+    """The forms in which the rows of a scenario are written into its topic."""
 
     JSON = "JSON"
     POISON = "JSON with values that cannot be read"
@@ -85,7 +85,7 @@ class Values(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Edits:
-    """How often a scenario was edited, by kind of change."""
+    """The number of edits of a scenario, by kind of change."""
 
     counts: Mapping[str, int] = field(default_factory=dict)
 
@@ -125,7 +125,7 @@ def all_rows(*columns: str) -> Expected:
 
 
 def last_of_key(*columns: str) -> Expected:
-    """Of each key the row that came last, unless that one says that it is gone."""
+    """For each key the row that came last, unless that one says that it is gone."""
 
     def expected(files: Sequence[File]) -> "Counter[Cells]":
         found = {row["k"]: row for row in _rows(files)}
@@ -135,12 +135,12 @@ def last_of_key(*columns: str) -> Expected:
 
 
 def place_of(row: Row) -> str:
-    """Where a row stands in a change log whose rows arrive in another order."""
+    """The place of a row in a change log whose rows arrive in another order."""
     return str(row["id"]).zfill(12)[::-1]
 
 
 def greatest_of_key(*columns: str) -> Expected:
-    """Of each key the row of the greatest place, unless that one says that it is gone."""
+    """For each key the row of the greatest place, unless that one says that it is gone."""
 
     def expected(files: Sequence[File]) -> "Counter[Cells]":
         found: dict[object, Row] = {}
@@ -152,7 +152,7 @@ def greatest_of_key(*columns: str) -> Expected:
 
 
 def last_of_part(*columns: str) -> Expected:
-    """Of each part the rows of the file that touched it last."""
+    """For each part the rows of the file that touched it last."""
 
     def expected(files: Sequence[File]) -> "Counter[Cells]":
         found: dict[str, list[Row]] = {}

@@ -91,7 +91,7 @@ class Topics:
 
     @property
     def figures(self) -> dict[str, object]:
-        """What was sent and what became of it, when it rested last."""
+        """The numbers of records that were sent and read, as of its last rest."""
         return dict(self._figures)
 
     # Sending

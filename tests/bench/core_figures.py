@@ -69,7 +69,7 @@ def noop_plan(directory: Path, blocks: int) -> Iterator[Figure | NotMeasured]:
 
 
 def growth(directory: Path, blocks: int) -> Iterator[Figure]:
-    """How the time of a plan that changes nothing grows from ``blocks`` to ten times as many (resources that
+    """The growth in time of a plan that changes nothing from ``blocks`` to ten times as many (resources that
     do nothing).
     """
     seconds = []

@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(slots=True)
 class Traffic:
-    """What a server was asked since ``begin``: requests by method, bytes of both directions."""
+    """The traffic of a server since ``begin``: requests by method, bytes of both directions."""
 
     requests: Counter[str] = field(default_factory=Counter)
     received: int = 0

@@ -1,4 +1,4 @@
-"""How many inputs of a million end in a bug: none. Each entrance gets its share of them."""
+"""The number of inputs of a million that end in a bug: none. Each entrance gets its share of them."""
 
 import sys
 import time

@@ -1,4 +1,6 @@
-"""What both sides of a throughput figure read: the same flights as files, or as records of a topic."""
+"""The feed that both sides of a throughput figure read: the same flights as files, or as records of a
+topic.
+"""
 
 import os
 from collections.abc import Iterator, Mapping

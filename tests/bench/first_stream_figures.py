@@ -1,5 +1,5 @@
-"""How far is a first stream away, from Enter to its first committed batch, beside a hand-tuned program? How
-long does ``status`` take of a project whose jobs run?
+"""The time from Enter to the first committed batch of a first stream, beside a hand-tuned program, and the
+time of ``status`` in a project whose jobs run.
 """
 
 import statistics
@@ -98,7 +98,9 @@ def first_stream(directory: Path, rows: int) -> Iterator[Figure]:
 
 
 def status(directory: Path, jobs: int) -> Iterator[Figure]:
-    """Of a project with so many jobs that run, each with its table and its checkpoint."""
+    """The time of ``status`` in a project with so many jobs that run, each with its table and its
+    checkpoint.
+    """
     files = Files(directory / "files", 10, 3)
     blocks = "".join(_job(f"q{number}", files.folder) for number in range(jobs))
     with _project(directory / "project", blocks) as project:
@@ -150,7 +152,7 @@ def _by_hand(place: Path, files: Files) -> float:
 
 
 def _first_commit(checkpoint: Path) -> float:
-    """When the first batch was committed, in seconds since 1970."""
+    """The time at which the first batch was committed, in seconds since 1970."""
     deadline = time.monotonic() + 120
     while not (first := next(checkpoint.glob("**/commits/0"), None)):
         if time.monotonic() > deadline:

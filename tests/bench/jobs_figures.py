@@ -1,4 +1,4 @@
-"""What do many jobs cost together? So many jobs on one engine, beside the same queries in one hand-written
+"""The cost of many jobs together: so many jobs on one engine, beside the same queries in one hand-written
 application.
 """
 

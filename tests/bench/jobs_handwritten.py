@@ -18,8 +18,8 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """Of an application's processes: seconds until each query had a batch, resident megabytes, threads, and
-    the percentage of one core that they take while nothing arrives.
+    """The cost of an application's processes: seconds until each query had a batch, resident megabytes,
+    threads, and the percentage of one core that they take while nothing arrives.
     """
 
     seconds: float

@@ -20,7 +20,7 @@ _SNAPSHOTS, _MANIFESTS, _FILES = 20_000, 50, 2_000
 
 
 def observing(directory: Path, blocks: int) -> Iterator[Figure]:
-    """What a plan spends on asking the catalog about tables that are as they were."""
+    """The time that a plan spends on asking the catalog about tables that are as they were."""
     write_tables(directory, blocks)
     remark(f"creating {blocks} Iceberg tables")
     flareiac(directory, "apply", "-auto-approve").run()

@@ -29,7 +29,7 @@ STORES: Final = {
     "rocksdb": '{ provider = "rocksdb" }',
     "changelog": '{ provider = "rocksdb", changelog = true }',
 }
-"""How state is kept, by name; Spark's own choice without one."""
+"""The state stores, by name; Spark's own choice without one."""
 
 
 def cells(only: str = "", store: str = "") -> list[Cell]:

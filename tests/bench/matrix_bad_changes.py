@@ -73,7 +73,7 @@ def _on_their_way() -> Iterator[Change]:
 
 
 def _place(before: str, after: str) -> str:
-    """Where bad records are: none that the job fails on."""
+    """The place of the bad records: none on which the job fails."""
     if "fail" not in (before, after):
         return "spoiled"
     return "spoiled_last" if before == "fail" else "spoiled_first"

@@ -24,7 +24,7 @@ from tests.bench.matrix_rows import (
 
 RUNS_ON, RESTARTED, NEW_QUERY, STOPPED, STARTED = "runs on", "restarted", "new query", "stopped", "started"
 LAID: Final = event("z", "z", 0, 0)
-"""What is in a table before it gets a branch: the branch begins with it, and main keeps it alone."""
+"""The row that a table has before it gets a branch: the branch begins with it, and main keeps it alone."""
 _OUTCOMES: Final = {
     Verdict.NOTHING: RUNS_ON,
     Verdict.LIVE: RUNS_ON,
@@ -52,7 +52,7 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """What its blocks are called."""
+        """The label of its blocks."""
         parts = (
             self.change.name,
             self.change.family,
@@ -68,7 +68,7 @@ class Cell:
 
     @property
     def right_outcome(self) -> str:
-        """What apply must do with the job."""
+        """The outcome that apply must have with the job."""
         if self.change.paused:
             return STARTED
         return _OUTCOMES.get(self.change.verdict) or _AFTER[self.change.way]

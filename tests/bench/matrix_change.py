@@ -1,4 +1,4 @@
-"""What is a change of the matrix? An edit of a job, what plan must say of it, and the way out that is
+"""The changes of the matrix: each is an edit of a job, the plan's verdict on it, and the way out that is
 taken.
 """
 
@@ -13,7 +13,7 @@ from tests.bench.matrix_model import Query
 
 
 class Verdict(StrEnum):
-    """What plan says of a job, in the words of the matrix."""
+    """The verdict of a plan on a job, in the words of the matrix."""
 
     NOTHING = "nothing"
     LIVE = "live"
@@ -34,7 +34,7 @@ class Verdict(StrEnum):
 
 
 class Way(StrEnum):
-    """What is done about the verdict: apply as it is, or one of the ways out of a blocked plan."""
+    """The answer to the verdict: apply as it is, or one of the ways out of a blocked plan."""
 
     APPLY = ""
     TOKEN = "token"
@@ -44,7 +44,7 @@ class Way(StrEnum):
 
 
 class Start(StrEnum):
-    """Where a new generation that a change itself asks for begins, and what becomes of the rows."""
+    """The beginning of a new generation that a change itself asks for, and the fate of the rows."""
 
     KEEP = "earliest, keep"
     TRUNCATE = "earliest, truncate"
@@ -52,7 +52,7 @@ class Start(StrEnum):
 
 
 class Happening(StrEnum):
-    """What happens to a job's topic or checkpoint between the first rows and the change."""
+    """The events at a job's topic or checkpoint between the first rows and the change."""
 
     NONE = ""
     PARTITION = "a partition is added, and has the second rows"
@@ -80,7 +80,7 @@ class Change:
 
     @property
     def loses(self) -> bool:
-        """Whether what it has read cannot be read again."""
+        """True if the rows that it has read cannot be read again."""
         moved = self.after.kafka.cluster == "other" != self.before.kafka.cluster
         return moved or self.event in (Happening.RECREATED, Happening.TRIMMED)
 

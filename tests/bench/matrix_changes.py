@@ -199,7 +199,9 @@ def _outputs() -> Iterator[Change]:
 
 
 def _tombstones() -> Iterator[Change]:
-    """Of the rows with m = "y", c is deleted before the change at 6, and b arrives after it, late, at 3."""
+    """The changes of tombstones. Among the rows with m = "y", c is deleted before the change at 6, and b
+    arrives after it, late, at 3.
+    """
     deletes = Deletes(latest_by="total", delete_if="s.k = 'c'", is_delete=lambda row: bool(row["k"] == "c"))
     log = output(keys=("m",), deletes=deletes)
     kept, other, none = (output(tombstones=table) for table in ("gone", "other", ""))

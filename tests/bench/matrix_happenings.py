@@ -1,4 +1,4 @@
-"""What happens to the topic or the checkpoint of a job between its first rows and the change."""
+"""The events at the topic or the checkpoint of a job between its first rows and the change."""
 
 from tests.bench.matrix_cells import Cell
 from tests.bench.matrix_change import Happening
@@ -39,6 +39,6 @@ def arrive_after(cell: Cell, lake: Lake) -> None:
 
 
 def fails(cell: Cell) -> bool:
-    """Whether a job that runs cannot go on after it."""
+    """Returns True if a job that runs cannot go on after it."""
     lost = cell.change.event in (Happening.RECREATED, Happening.POISONED)
     return lost and not cell.change.paused

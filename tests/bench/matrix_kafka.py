@@ -31,8 +31,8 @@ _SCHEMA: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kafka:
-    """How a stream of topics is written. ``also``: places whose topics it reads beside the job's own;
-    ``cluster``: the label of the connection.
+    """The way in which a stream of topics is written. ``also``: places whose topics it reads beside the job's
+    own; ``cluster``: the label of the connection.
     """
 
     written: Literal["topic", "topics", "pattern", "block"] = "topic"
@@ -41,7 +41,7 @@ class Kafka:
     format: str = "json"
 
     def lines(self, cell: str, place: str) -> list[str]:
-        """Those of its block."""
+        """The lines of its block."""
         names = [topic_name(cell, item) for item in (place, *self.also)]
         which = {
             "topic": f'topic = "{names[0]}"',
@@ -123,7 +123,7 @@ class Cluster:
         self.broker.topics.create(topic, partitions=2)
 
     def rows(self, topic: str) -> list[Row]:
-        """What an output has written to a topic, with the keys and the headers."""
+        """The rows that an output has written to a topic, with the keys and the headers."""
         return [_row(record) for record in self.broker.topics.consume(topic)]
 
     def _blocks(self) -> str:

@@ -131,14 +131,14 @@ class Lake:
     # What runs
 
     def jobs(self) -> dict[str, Mapping[str, Any]]:
-        """What the driver says of each job."""
+        """The driver's status of each job."""
         found: dict[str, Mapping[str, Any]] = json.loads((self.root / "runtime" / "status.json").read_text())[
             "jobs"
         ]
         return found
 
     def await_all(self, answer: Callable[[], bool], seconds: float) -> bool:
-        """Whether it came true in time."""
+        """Returns True if the answer came true in time."""
         deadline = time.monotonic() + seconds
         while not answer():
             if time.monotonic() > deadline:

@@ -1,8 +1,8 @@
-"""What a query makes of batches of rows, told without Spark: state is carried from one query to the next as
+"""A model of a query over batches of rows, without Spark: state is carried from one query to the next as
 Spark carries it.
 
 Small on purpose: one stream, one state, the rules of the sinks. The facts about Spark say when state is
-carried; this says what follows.
+carried; this model computes the rows that follow.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -66,7 +66,7 @@ class Steady:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deletes:
-    """What a merge does with a change log: of each key the row with the greatest ``latest_by`` counts, and
+    """The rule of a merge for a change log: of each key the row with the greatest ``latest_by`` counts, and
     ``delete_if``, which ``is_delete`` says in Python, takes it out.
     """
 
@@ -81,7 +81,7 @@ Modelled: TypeAlias = Stateless | Grouped | Unique
 
 @dataclass(slots=True)
 class Memory:
-    """What a checkpoint holds."""
+    """The content of a checkpoint."""
 
     state: dict[Key, Any] = field(default_factory=dict)
     watermark: datetime = _LONG_AGO

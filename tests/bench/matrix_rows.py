@@ -30,7 +30,7 @@ OUT: Final = {
 }
 """A missing optional column is written as null."""
 BAD: Final = {"raw": "string", "error": "string", "input": "string"}
-"""What is kept of a bad record."""
+"""The columns that are kept of a bad record."""
 
 
 def event(k: str, m: str, n: int, minute: int) -> Event:
@@ -45,7 +45,7 @@ def bad(m: str) -> Event:
 
 
 def is_bad(row: Event) -> bool:
-    """Whether it is one of these."""
+    """Returns True if the row is a bad record."""
     return isinstance(row["n"], str)
 
 
@@ -62,13 +62,13 @@ LANDED: Final[Mapping[str, tuple[Sequence[Event], Sequence[Event]]]] = {
 }
 """By place: what is there before the change, and what comes after it. Each is one file, and so one batch."""
 POISON: Final = (bad("q"),)
-"""What a job fails on that takes no bad records."""
+"""The records on which a job fails that takes no bad records."""
 RECREATED: Final = (*LANDED["elsewhere"][0], *LANDED["events"][0])
-"""What is in a topic that was created again: more than was in the old one, so that its offsets are there."""
+"""The rows of a topic that was created again: more than the old one had, so that its offsets exist."""
 LOST: Final = (event("l", "x", 50, 8), event("m", "x", 60, 8))
 """Records that are deleted before they are read; they are of two partitions."""
 PARTITIONS: Final = {"a": 0, "b": 1, "c": 0, "e": 1, "l": 0, "m": 1}
-"""Which partition of a topic holds the rows of a ``k``, so that those of one come in their order."""
+"""The partition of a topic that holds the rows of a ``k``, so that those of one come in their order."""
 TABLES: Final = ("events", "more", "elsewhere")
 """The places whose rows are in tables too: a table takes no bad ones."""
 
@@ -96,7 +96,9 @@ EACH_ONCE: Final = "each number once, from 0 on"
 
 
 def counted(rows: Sequence[Row]) -> str:
-    """Whether the numbers in ``total`` are all there once; which are not."""
+    """``EACH_ONCE`` if the numbers in ``total`` are all there once, else those that are missing or there
+    twice.
+    """
     numbers = sorted(row["total"] for row in rows)
     twice = sorted({number for at, number in enumerate(numbers[1:]) if number == numbers[at]})
     missing = sorted(set(range(numbers[-1] if numbers else 0)) - set(numbers))

@@ -254,7 +254,7 @@ class _Stands:
 
 
 def _stands(cell: Cell, job: Mapping[str, Any]) -> _Stands:
-    """How far a job is; where it reads a rate stream it never is at rest, and that does not count."""
+    """The progress of a job; where it reads a rate stream it never is at rest, and that does not count."""
     if _is_steady(cell):
         return _Stands(resting=True, batches=())
     return _Stands(resting=job["phase"] in _RESTS, batches=tuple(query["batch"] for query in job["queries"]))
@@ -265,7 +265,7 @@ def _is_steady(cell: Cell) -> bool:
 
 
 def _clusters(cell: Cell) -> int:
-    """How many clusters of Kafka a cell needs."""
+    """The number of clusters of Kafka that a cell needs."""
     jobs = (cell.change.before, cell.change.after)
     if any(job.kafka.cluster == "other" for job in jobs):
         return 2
@@ -277,7 +277,7 @@ def _has_topics(cell: Cell) -> bool:
 
 
 def verdict_of(own: Mapping[str, Any], blockers: Sequence[Mapping[str, Any]]) -> str:
-    """What plan says of a job, in the words of the matrix."""
+    """The verdict of a plan on a job, in the words of the matrix."""
     codes = {item["code"] for item in blockers}
     if "FIK062" in codes:
         return Verdict.REFUSED

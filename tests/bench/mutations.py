@@ -1,5 +1,5 @@
-"""How many damaged files end in a bug: none. Each kind of file is damaged ``count`` times; what a bug was
-found in is kept.
+"""The number of damaged files that end in a bug: none. Each kind of file is damaged ``count`` times; a file
+that shows a bug is kept.
 """
 
 import sys

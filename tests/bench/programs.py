@@ -112,7 +112,7 @@ def median_processor(runs: Sequence[Run]) -> float:
 
 
 def spread(runs: Sequence[Run]) -> dict[str, object]:
-    """What stands beside a median: the load of the machine, and the seconds of CPU of each run."""
+    """The figures beside a median: the load of the machine, and the seconds of CPU of each run."""
     return {
         "load": round(os.getloadavg()[0], 1),
         "processor seconds": [round(run.processor, 2) for run in runs],

@@ -1,5 +1,5 @@
-"""How long is a changed job away? From the wish to change it to its first batch, beside a stop and a start by
-hand in a warm session.
+"""The time from the wish to change a job to its first batch, beside a stop and a start by hand in a warm
+session.
 
 Both read the same files, one per batch, and never run out of them. By hand there are two ways: to stop at
 once, and to let the batch that runs commit first, as FlareIaC does.
@@ -99,7 +99,9 @@ def _flareiac(lake: Lake, name: str) -> list[float]:
 
 
 def _begun(control: ControlDirectory, digest: str) -> float:
-    """When the job's log says that a definition started: the one before had its last commit by then."""
+    """The time at which a definition started, by the job's log: the one before had its last commit by
+    then.
+    """
     line = next(
         line for line in control.job_log("job.bench").read_text().splitlines() if f"(digest {digest}," in line
     )

@@ -18,7 +18,7 @@ _PHASE = 0.1
 
 
 def commits(checkpoint: Path) -> list[float]:
-    """When Spark wrote its commits down, in the order of batches."""
+    """The times at which Spark wrote its commits down, in the order of batches."""
     try:
         numbered = [path for path in (checkpoint / "commits").iterdir() if path.name.isdigit()]
         return [path.stat().st_mtime for path in sorted(numbered, key=lambda path: int(path.name))]

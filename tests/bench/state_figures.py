@@ -14,7 +14,7 @@ _AT_ONCE: Final = 10
 
 
 def journal(directory: Path, blocks: int) -> Iterator[Figure]:
-    """What one durable journal record costs, early and late in a long journal."""
+    """The cost of one durable journal record, early and late in a long journal."""
     store = local_backend().open({}, root=str(directory), workspace="bench", environment={})
     lease = store.lock("bench", timeout=0, on_wait=lambda _holder: None)
     seconds = []

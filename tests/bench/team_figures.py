@@ -1,4 +1,4 @@
-"""What a project of a team asks of its backends: requests, bytes and seconds of a plan, an apply and an idle
+"""The load of a team's project on its backends: requests, bytes and seconds of a plan, an apply and an idle
 plan, by the number of its resources. The resources do nothing, so that all of it is the state's.
 """
 

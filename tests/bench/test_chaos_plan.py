@@ -1,4 +1,4 @@
-"""What a seed of the chaos decides and what its report counts, without a process."""
+"""The plan that a seed of the chaos makes and the counts of its report, without a process."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What is said of figures beside their bars and beside an earlier run."""
+"""The comparison of figures with their bars and with an earlier run."""
 
 from pathlib import Path
 
