@@ -1,5 +1,5 @@
-"""What every test may use: the jars and the Java of this session, and a cache directory that no other run
-writes.
+"""The fixtures that every test may use: the jars and the Java of this session, and a cache directory that no
+other run writes.
 """
 
 import os
@@ -84,7 +84,7 @@ def _leave_to_other_commits(item: pytest.Item, turn: int, of: int) -> None:
 
 @pytest.fixture(autouse=True, scope="module")
 def no_thread_goes_on() -> Iterator[None]:
-    """What a test leaves running fails here, not in whichever test runs when it ends."""
+    """A thread that a test leaves running fails here, not in whichever test runs when it ends."""
     yield
     left = [thread.name for thread in threading.enumerate() if _is_of_tests(thread)]
     assert not left, f"threads that a test started still run: {', '.join(left)}"

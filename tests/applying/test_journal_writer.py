@@ -83,7 +83,7 @@ def whole_journal(store: Store, root: Path) -> list[bytes]:
 
 @dataclass(slots=True)
 class Outcome:
-    """What a thread of operations learned."""
+    """The records of a thread of operations that were acknowledged, and those that were refused."""
 
     acknowledged: list[bytes] = field(default_factory=list)
     refused: list[bytes] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What left the state and can go on all the same stays known to the resource that holds on for it."""
+"""A resource that left the state and can go on all the same stays known to the one that holds on for it."""
 
 import itertools
 import time

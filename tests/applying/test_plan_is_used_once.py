@@ -1,4 +1,4 @@
-"""What a saved plan, a target and a protection promise, on the toy provider."""
+"""The promises of a saved plan, a target and a protection, on the toy provider."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a stale plan is told: every place that moved, and no other."""
+"""The message about a stale plan: every place that moved, and no other."""
 
 import hypothesis.strategies as st
 from hypothesis import example, given

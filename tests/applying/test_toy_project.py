@@ -235,7 +235,9 @@ def test_maintenance_that_was_killed_is_done_by_the_next_run_or_was_done(tmp_pat
 
 
 def test_a_plan_says_what_due_maintenance_does_to_others(tmp_path: Path) -> None:
-    """Who carries it out knows; that is not asked where nothing is due, or no one is to be asked."""
+    """The resource that carries the maintenance out knows its effects; it is not asked where nothing is due,
+    or no one is to be asked.
+    """
     loud = 'broom "b" { strength = "loud" }\nthing "a" {\n  value = "1"\n  sweep_over = 5\n}\n'
     write(tmp_path, loud)
     assert flareiac(tmp_path, "apply", "-auto-approve").code == 0

@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 BOUNDS = ("C901", "PLR0913")
 KNOWN = 16
-"""How many pairs of file and bound the list had when it was last shortened. Lower it, never raise it."""
+"""The number of pairs of file and bound in the list when it was last shortened. Lower it, never raise it."""
 
 
 def test_the_list_of_exceptions_is_exact_and_only_shrinks() -> None:

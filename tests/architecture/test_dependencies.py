@@ -38,7 +38,7 @@ BASE: Final = tuple(map(Requirement, PYPROJECT["project"]["dependencies"]))
 
 
 def with_extras(*extras: str) -> tuple[Requirement, ...]:
-    """What is installed with FlareIaC and these extras."""
+    """The requirements that are installed with FlareIaC and these extras."""
     return (*BASE, *(Requirement(line) for extra in extras for line in EXTRAS[extra]))
 
 

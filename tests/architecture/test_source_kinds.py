@@ -78,7 +78,7 @@ class QueueOffsets(Offsets):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueSource(Source):
-    """What a ``queue`` block means."""
+    """The meaning of a ``queue`` block."""
 
     block: ClassVar = Block(
         description="Reads a queue.",
@@ -119,7 +119,7 @@ class QueueSource(Source):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedQueue(ResolvedSource):
-    """What the driver is given of it."""
+    """The source as the driver gets it."""
 
     kind: Literal["queue"] = "queue"
     name: str
@@ -172,7 +172,7 @@ def facts(folder: Path) -> JobFacts:
 
 
 def changed(root: Path, *edits: tuple[str, str]) -> Proposal:
-    """What is planned when a running job is changed so."""
+    """The plan for a running job that is changed by these edits."""
     return proposal(project(root / "new", *edits), project(root / "old"), facts(root / "g0001"))
 
 

@@ -1,4 +1,4 @@
-"""What travels to a cluster is exactly what runs there."""
+"""The files that travel to a cluster are exactly those that run there."""
 
 import grimp
 

@@ -19,7 +19,7 @@ BLOCKS = {
     "t": f'table "t" {{\n  namespace = "n"\n{ID}  on_destroy = "drop"\n}}\n',
     "kept": f'table "kept" {{\n  namespace = "n"\n{ID}}}\n',
 }
-"""What is there before the plan."""
+"""The blocks that are applied before the plan."""
 EDITS: dict[str, dict[str, str]] = {
     "create namespace": {"more": 'namespace "more" {}\n'},
     "update namespace": {"n": 'namespace "n" { properties = { a = "1" } }\n'},
@@ -76,7 +76,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(params=["file", "folder"])
 def gone(request: pytest.FixtureRequest, project: Path) -> Iterator[Path]:
-    """What takes the catalog away, until the test is over."""
+    """Takes the catalog away, until the test is over."""
     place = lake_of(project) / "catalog.db" if request.param == "file" else lake_of(project).parent
     away = project / "away"
     yield place
@@ -179,7 +179,7 @@ def test_a_renamed_block_does_not_make_its_file_again(tmp_path: Path, refresh: s
 
 
 def test_another_file_is_a_new_catalog(tmp_path: Path) -> None:
-    """What is recorded in one file says nothing of another one."""
+    """The tables recorded in one file say nothing of another one."""
     config, made = (
         tmp_path / "main.flare.hcl",
         'catalog "lake" {}\nnamespace "n" { catalog = catalog.lake }\n',

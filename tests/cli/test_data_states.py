@@ -41,7 +41,7 @@ def run(root: Path, *words: str, code: int = 0, **variables: str) -> Ended:
 
 
 def said(done: Ended) -> str:
-    """What a command complained of, on one line."""
+    """The complaint of a command, on one line."""
     return " ".join(done.err.replace("│", " ").split())
 
 

@@ -28,7 +28,7 @@ output "names" { value = { for key, item in table.t : key => item.name } }
 
 
 def plan(root: Path, name: str, seed: str) -> tuple[str, dict[str, Any]]:
-    """What plan prints, and its file apart from the time it was made."""
+    """The output of a plan, and its file apart from the time it was made."""
     done = flareiac(root, "plan", f"-out={name}", PYTHONHASHSEED=seed)
     assert done.code == 0, done.text
     document = json.loads((root / name).read_text())

@@ -114,7 +114,7 @@ def unreachable(root: Path) -> Iterator[None]:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """Of each test alone: commands that are not stopped by the fault change it."""
+    """A project for each test alone: commands that are not stopped by the fault change it."""
     root = tmp_path
     (root / "main.flare.hcl").write_text(GOOD, encoding="utf-8")
     assert flareiac(root, "apply", "-auto-approve").code == 0

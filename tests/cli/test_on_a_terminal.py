@@ -1,4 +1,4 @@
-"""What a person sees on a terminal: operations in progress, and what a plan destroys before it is
+"""The view of a person on a terminal: operations in progress, and a plan's destroys before they are
 approved.
 """
 

@@ -1,4 +1,4 @@
-"""What apply asks, and what counts as yes."""
+"""The question of apply, and the answers that count as yes."""
 
 import os
 import pty

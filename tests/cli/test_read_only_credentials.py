@@ -1,5 +1,5 @@
-"""What flareiac/docs/state.md says of permissions, proven: with those listed for them, commands that write
-and commands that only read work; with those of reading, the others are refused and change nothing.
+"""The permissions in flareiac/docs/state.md, proven: with those listed for them, commands that write and
+commands that only read work; with those of reading, the others are refused and change nothing.
 """
 
 import json
@@ -88,8 +88,8 @@ class Place:
     open: Callable[[], StateStore]
 
     def unchanged(self) -> object:
-        """What no command may change: the state, the world and the name of the workspace at work. What this
-        checkout has seen, backend.json, grows by reading.
+        """The parts that no command may change: the state, the world and the name of the workspace at work.
+        The record of what this checkout has seen, backend.json, grows by reading.
         """
         files = [*(self.root / ".toy").rglob("*.json"), *(self.root / ".flareiac").glob("[!b]*")]
         return (self.content(), {path: path.read_bytes() for path in files})
@@ -129,7 +129,7 @@ def write_history(root: Path) -> None:
 
 
 def _permission(request: Request) -> str:
-    """What S3 asks of the caller for a request to the bucket's keys below the prefix."""
+    """The permission that S3 asks of the caller for a request to the bucket's keys below the prefix."""
     path, _, query = request.path.partition("?")
     is_key = path.startswith((f"/{BUCKET}/{_PREFIX}/", f"/{BUCKET}/{_ANOTHER}/"))
     match request.method:

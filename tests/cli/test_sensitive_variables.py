@@ -1,4 +1,4 @@
-"""What is sensitive stays out of plan files, also where it is only a part of a variable's value."""
+"""Sensitive values stay out of plan files, also where they are only a part of a variable's value."""
 
 import os
 import subprocess

@@ -54,7 +54,7 @@ class Here:
         assert done.code == 0, done.text
 
     def due(self, *blocks: str) -> dict[str, str]:
-        """What is said of each orphan removal, due or not."""
+        """The summary of each orphan removal, due or not."""
         self._write(blocks)
         self.complaints = " ".join(flareiac(self.root, "plan", "-out=p").err.replace("│", " ").split())
         document: dict[str, Any] = json.loads(self.command("show", "-json", "p"))

@@ -79,7 +79,7 @@ def want(project: Path, lineage: str, address: str = "job.r", *, state: Any, **s
 
 
 def refusal(project: Path, *words: str) -> str:
-    """What a command says that must not start anything, in one line."""
+    """The message of a command that must not start anything, in one line."""
     done = flareiac(project, *words)
     assert done.code == 1, done.text
     assert not list(project.rglob("status.json")), "an application was started"

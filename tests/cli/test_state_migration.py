@@ -21,7 +21,7 @@ def declare(root: Path, board: str, thing: str = _THING) -> None:
 
 
 def contents(root: Path, board: str) -> dict[str, tuple[bytes | None, tuple[bytes, ...]]]:
-    """What a place holds of each workspace, without the mark of a move."""
+    """The content of each workspace at a place, without the mark of a move."""
     kind, settings = ("shelf", {"board": board, "row": "main"}) if board else ("local", {})
     place = StatePlace(backend=installed_backend(kind), root=root, settings=settings)
     found = {}

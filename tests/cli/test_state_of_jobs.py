@@ -46,7 +46,7 @@ def wanted(project: Path, address: str) -> set[str]:
 
 
 def desired_of(project: Path, address: str) -> Desired | None:
-    """What should run in the application of a recorded job."""
+    """The desired state of a recorded job's application."""
     snapshot = Workspace(root=project).load_state().snapshot
     applications = Applications(Project(root=project, lineage=snapshot.lineage))
     engine = JobDefinition.of(snapshot.resources[address].attributes).runs_in

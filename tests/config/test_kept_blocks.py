@@ -1,4 +1,4 @@
-"""What is kept of blocks from run to run changes nothing of what a configuration means."""
+"""Blocks that are kept from run to run do not change the meaning of a configuration."""
 
 import dataclasses
 import json
@@ -98,7 +98,9 @@ def used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
 def test_a_configuration_says_the_same_from_what_is_kept(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of each golden case: what was declared before, and is there, has been read with the same cache."""
+    """For each golden case the blocks that were declared before, and are observed, have been read with the
+    same cache.
+    """
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     case = read_case(path)
     for text in (case.recorded, case.observed, case.main, case.main):

@@ -1,4 +1,4 @@
-"""What every kind of catalog promises, as one suite over all of them."""
+"""The promises of every kind of catalog, as one suite over all of them."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""What every provider promises, as one suite over the toy provider and the real ones (jobs need an
+"""The promises of every provider, as one suite over the toy provider and the real ones (jobs need an
 application: tests/integration).
 """
 

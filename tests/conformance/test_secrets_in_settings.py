@@ -220,7 +220,7 @@ def test_a_switch_is_no_secret(tmp_path: Path, value: str) -> None:
 
 
 class Session:
-    """What is set in a session of Spark."""
+    """The settings of a session of Spark."""
 
     def __init__(self) -> None:
         self.conf, self.given = self, dict[str, str]()

@@ -1,4 +1,4 @@
-"""Where the documentation is."""
+"""The places of the documentation."""
 
 from pathlib import Path
 

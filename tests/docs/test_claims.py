@@ -1,4 +1,4 @@
-"""What the pages name is there: commands, options, blocks, attributes, codes, links; their examples parse;
+"""The names in the pages exist: commands, options, blocks, attributes, codes, links; their examples parse;
 their outputs are goldens.
 """
 

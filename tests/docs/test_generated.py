@@ -58,7 +58,7 @@ def settings() -> str:
 
 
 def metrics() -> str:
-    """What the driver tells Prometheus."""
+    """The metrics of the driver for Prometheus, as a table."""
     return "| metric | type | meaning |\n|---|---|---|\n" + "".join(
         f"| `{name}` | {metric.kind} | {metric.help} |\n" for name, metric in METRICS.items()
     )
@@ -127,8 +127,8 @@ def test_what_a_refused_value_could_be_is_in_the_reference() -> None:
 
 
 def _choices(block: Block) -> Iterator[tuple[str, str]]:
-    """Of each attribute that takes one of a few texts: its description, and what follows the refused value in
-    the complaint.
+    """The description of each attribute that takes one of a few texts, and the end of the complaint about a
+    refused value.
     """
     for attribute in block.attributes.values():
         for validator in attribute.validators if attribute.type == STRING else ():
