@@ -65,7 +65,7 @@ class Change:
 
 
 def changes(part: str) -> Iterator[Change]:
-    """What is done to the table, in order."""
+    """The changes of the table, in order."""
     match part:
         case "snapshot":
             for number in range(1, ORDERS + 1):

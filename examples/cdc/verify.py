@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def compare(options: argparse.Namespace) -> list[str]:
-    """What is wrong."""
+    """The differences from the expected rows."""
     rows = _read(options.project, "orders")
     found = {row["id"]: row for row in rows}
     wanted = rows_after(options.part)

@@ -38,7 +38,7 @@ def landed(archive: Path, landing: Path, count: int, pace: float) -> None:
 
 
 def driver() -> dict[str, Any]:
-    """Who holds the control directory: ``pid``, ``host``."""
+    """The process that holds the control directory: ``pid``, ``host``."""
     client = boto3.client("s3", endpoint_url=os.environ["AWS_ENDPOINT_URL"])
     status = client.get_object(Bucket="company-flareiac", Key="runtime/default/status.json")["Body"].read()
     found: dict[str, Any] = json.loads(status)["application"]
@@ -46,7 +46,7 @@ def driver() -> dict[str, Any]:
 
 
 def verify(archive: Path, count: int, seconds: float, distance: Callable[[Iterable[int]], int] = sum) -> str:
-    """What is there; ends the program where something is missing or more than once."""
+    """The counts of the tables; ends the program where something is missing or more than once."""
     expected = _carriers(archive, count, distance)
     deadline = time.monotonic() + seconds
     while True:
@@ -80,7 +80,7 @@ def _carriers(
 
 
 def main() -> None:
-    """What the command line asks for."""
+    """Runs what the command line asks for."""
     match sys.argv[1:]:
         case ["land", archive, landing, count, pace]:
             landed(Path(archive), Path(landing), int(count), float(pace))

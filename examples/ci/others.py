@@ -1,4 +1,4 @@
-"""What other people and tools do to the tables of the lake, without FlareIaC.
+"""Changes by other people and tools to the tables of the lake, without FlareIaC.
 
 python others.py load 12          a job appends twelve small files to sales.orders
 python others.py set NAME VALUE   a colleague sets a property of sales.orders
@@ -34,7 +34,7 @@ def _table() -> Table:
 
 
 def main() -> None:
-    """What the command line asks for."""
+    """Runs what the command line asks for."""
     table = _table()
     match sys.argv[1:]:
         case ["load", count]:

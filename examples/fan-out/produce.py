@@ -36,7 +36,7 @@ def order(number: int) -> Record:
 
 
 def is_large(number: int) -> bool:
-    """Whether an order has to be in the second table and in the topic of alerts."""
+    """Returns True if an order has to be in the second table and in the topic of alerts."""
     return number % 10 == 0
 
 

@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def compare(project: Path, topics: Topics, orders: int, bad: int) -> Iterator[str]:
-    """What is wrong. A table holds each row once; a topic may hold a record twice."""
+    """The differences from the sent orders. A table holds each row once; a topic may hold a record twice."""
     every = range(1, orders + 1)
     large = range(10, orders + 1, 10)
     for name, wanted in (("orders", every), ("large_orders", large)):
@@ -58,7 +58,7 @@ def compare(project: Path, topics: Topics, orders: int, bad: int) -> Iterator[st
 
 
 def show(project: Path, topics: Topics) -> None:
-    """What there is."""
+    """Prints the counts of the tables and the topic."""
     for name in ("orders", "large_orders"):
         found = ids(project, name)
         print(f"{name + ':':<14}{found.total():>7,} rows, {len(found):,} distinct orders")

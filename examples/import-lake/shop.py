@@ -1,4 +1,4 @@
-"""What was there before: tables that another tool made and filled. ``shop.py DIRECTORY``."""
+"""The lake before the import: tables that another tool made and filled. ``shop.py DIRECTORY``."""
 
 import sys
 from pathlib import Path

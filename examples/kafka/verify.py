@@ -43,7 +43,7 @@ def count(project: Path, name: str) -> int:
 
 
 def compare(project: Path, flights: int, bad: int) -> list[str]:
-    """What is wrong with the tables."""
+    """The differences of the tables from the sent flights."""
     rows = Lake(project).load_table("demo.flights").scan(selected_fields=("flight_id",)).to_arrow()
     seen = Counter(rows.column("flight_id").to_pylist())
     unreadable = Lake(project).load_table("demo.unreadable").scan().to_arrow().to_pylist()

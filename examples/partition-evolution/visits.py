@@ -25,7 +25,7 @@ def write(table: Table, day: dt.date) -> None:
 
 
 def files(table: Table) -> None:
-    """How many files there are of each layout, and that all rows are read all the same."""
+    """Prints the number of files of each layout, and shows that all rows are read all the same."""
     specs = {
         number: ", ".join(f"{item.name}" for item in spec.fields) for number, spec in table.specs().items()
     }

@@ -1,4 +1,4 @@
-"""What somebody does by hand, past the declaration: sets a property of a table.
+"""A change by hand, past the declaration: sets a property of a table.
 
 python tamper.py PROJECT TABLE KEY VALUE
 """

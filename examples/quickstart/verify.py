@@ -24,8 +24,8 @@ _DELAY: dict[str, Callable[[list[int]], int]] = {"sum": sum, "max": max}
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What the source says. Hours are UTC and start at the full hour; ``hours`` counts flights, ``delayed``
-    those over 15 minutes late.
+    """The expected rows, by the source. Hours are UTC and start at the full hour; ``hours`` counts flights,
+    ``delayed`` those over 15 minutes late.
 
     ``minutes`` are the departure delays of each hour, without those of cancelled flights.
     """
@@ -97,7 +97,7 @@ def row_count(project: Path, name: str) -> int:
 
 
 def compare_flights(project: Path, expected: Expected) -> list[str]:
-    """What is wrong with the table ``flights``."""
+    """The differences of the table ``flights`` from the source."""
     rows = _read(project, "flights", "flight_id", "carrier", "airline", "cancelled")
     seen = Counter(row["flight_id"] for row in rows)
     found = {row["flight_id"]: row for row in rows}
@@ -123,7 +123,7 @@ def compare_flights(project: Path, expected: Expected) -> list[str]:
 
 
 def compare_delays(project: Path, expected: Expected, delay: str) -> list[str]:
-    """What is wrong with the table ``delays_per_hour``."""
+    """The differences of the table ``delays_per_hour`` from the source."""
     rows = _read(project, "delays_per_hour", "hour_start", "carrier", "flights", "delayed", "delay_minutes")
     counted: Counter[tuple[datetime, str]] = Counter()
     for row in rows:

@@ -23,7 +23,7 @@ from examples.ci.runner.settings import REPOSITORY
 
 
 def main() -> int:
-    """What the command line asks for."""
+    """Runs what the command line asks for."""
     parser = argparse.ArgumentParser(prog="runner")
     parser.add_argument("system", choices=("github", "gitlab"))
     parser.add_argument("event")

@@ -23,7 +23,9 @@ _FILES: Final = ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """What happened. ``commit`` is what jobs check out; ``head`` that of the branch of a pull request."""
+    """The event that starts a workflow. ``commit`` is what jobs check out; ``head`` that of the branch of a
+    pull request.
+    """
 
     name: str
     commit: str
@@ -49,7 +51,7 @@ class _Job:
     outputs: dict[str, str] = field(default_factory=dict)
 
     def names(self) -> dict[str, str]:
-        """What expressions may name."""
+        """The names that expressions may use."""
         given = settings()
         secrets = given.secrets if self.event.source == REPOSITORY else {}
         if self.environment in ENVIRONMENTS:
@@ -66,7 +68,7 @@ class _Job:
         }
 
     def calls(self) -> dict[str, Callable[[str], str]]:
-        """What expressions may call."""
+        """The functions that expressions may call."""
 
         def hash_files(pattern: str) -> str:
             content = b"".join(path.read_bytes() for path in sorted(self.folder.glob(pattern)))
@@ -79,7 +81,7 @@ class _Job:
         }
 
     def subject(self) -> str:
-        """Of its id token."""
+        """The subject of its id token."""
         if self.permissions.get("id-token") != "write" or self.event.source != REPOSITORY:
             raise Refused("a job without id-token: write, or of a fork, gets no id token")
         if self.environment:

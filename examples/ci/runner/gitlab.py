@@ -27,8 +27,8 @@ _PROJECT: Final = "17"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pipeline:
-    """What starts the jobs. ``merge_request`` is the number of one; ``manual`` are the jobs that a person
-    starts.
+    """The event that starts the jobs. ``merge_request`` is the number of one; ``manual`` are the jobs that a
+    person starts.
     """
 
     source: str

@@ -1,4 +1,6 @@
-"""What both systems have: a repository, checkouts, artefacts, and a shell for the steps. Touches files."""
+"""The parts that both systems have: a repository, checkouts, artefacts, and a shell for the steps. Touches
+files.
+"""
 
 import json
 import os
@@ -16,7 +18,7 @@ _OF_THE_CALLER: Final = ("AWS_", "CI_", "FLAREIAC_VAR_", "GH_", "GITHUB_", "GITL
 
 
 class Refused(Exception):
-    """What a CI system would not accept, or what this one does not know."""
+    """A request that a CI system would not accept, or that this one does not know."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +32,7 @@ class Machine:
         return self.store / "origin.git"
 
     def git(self, *arguments: str, folder: Path | None = None) -> str:
-        """What git prints; in the repository itself, if no folder is given."""
+        """The output of git; in the repository itself, if no folder is given."""
         done = subprocess.run(
             ["git", *arguments],
             cwd=folder or self.origin,

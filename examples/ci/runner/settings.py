@@ -1,4 +1,6 @@
-"""What the administrators of the example have set up: variables, secrets, and who may assume which role."""
+"""The settings by the administrators of the example: variables, secrets, and the roles that each subject may
+assume.
+"""
 
 import os
 from collections.abc import Mapping
@@ -36,7 +38,7 @@ class Settings:
 
 
 def settings() -> Settings:
-    """Those of both systems, under the names that their files use."""
+    """The settings of both systems, under the names that their files use."""
     return Settings(
         variables={
             "CATALOG_URI": os.environ["LAKE_CATALOG_URI"],
@@ -49,5 +51,5 @@ def settings() -> Settings:
 
 
 def trusts(role: str, subject: str) -> bool:
-    """Whether a role may be assumed with an id token of this subject."""
+    """Returns True if a role may be assumed with an id token of this subject."""
     return any(fnmatchcase(subject, pattern) for pattern in TRUST.get(role, ()))

@@ -77,7 +77,7 @@ def workflows(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def events(workflow: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """What starts a workflow, with its filters."""
+    """The events that start a workflow, with their filters."""
     on = workflow["on"]
     for name, filters in on.items() if isinstance(on, dict) else [(on, None)]:
         yield name, (filters[0] if isinstance(filters, list) else filters) or {}
