@@ -199,7 +199,7 @@ class Lake:
         return self.rows(table)
 
     def until_gone(self, process: ProcessIdentity) -> bool:
-        """Whether a process ended before the deadline; a killed one takes a moment."""
+        """Returns True if a process ended before the deadline; a killed one takes a moment."""
         deadline = time.monotonic() + DEADLINE
         while is_running(process) and time.monotonic() < deadline:
             time.sleep(0.02)
@@ -235,7 +235,7 @@ def own_lake(tmp_path: Path, jars: tuple[Path, ...], java_home: Path) -> Iterato
 
 @pytest.fixture(autouse=True)
 def objects_agree(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a test module reads of checkpoints on the disk is read the same in object storage."""
+    """Reads checkpoints of a test module on the disk and in object storage, and compares."""
     only_here = request.node.get_closest_marker("disk_only") is not None
     for name in () if only_here else (*READERS, "prepare_folder"):
         if hasattr(request.module, name):

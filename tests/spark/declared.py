@@ -198,7 +198,7 @@ def proposal(
     identity: Attributes | None = None,
     disturbances: tuple[Impact, ...] = (),
 ) -> Proposal:
-    """What the planner of an address says; ``facts`` None: it is not there."""
+    """The proposal of the planner of an address; ``facts`` None: it does not exist."""
     known = desired or recorded
     assert known is not None, "a question is about something"
     planner = installed().registry.types[address.split(".", maxsplit=1)[0]].planner

@@ -21,7 +21,7 @@ def carry_out(driver: JobDriver, request: ChangeRequest, *stages: str) -> Outcom
 def performed(
     driver: JobDriver, request: ChangeRequest, stages: Sequence[str]
 ) -> tuple[dict[str, Any], dict[str, tuple[str, ...]]]:
-    """What each stage noted and said."""
+    """The notes and messages of each stage."""
     notes, messages = dict[str, Any](), dict[str, tuple[str, ...]]()
     for stage in stages:
         if stage == QUIESCE:
@@ -43,7 +43,7 @@ def staged(request: ChangeRequest, stage: str, notes: dict[str, Any]) -> ApplyRe
 
 
 def quiesced(request: ChangeRequest) -> ApplyRequest[Quiesce]:
-    """What is stopped before a change."""
+    """The request to stop a job before a change."""
     recorded = request.action.recorded
     assert recorded is not None
     return request.with_action(Quiesce(recorded=recorded))

@@ -26,7 +26,7 @@ SETTINGS = ApplicationSettings(
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, list[str]]]:
-    """What was asked of the machine: the project whose lock file counts, and the coordinates."""
+    """The questions to the machine: the project whose lock file counts, and the coordinates."""
     found: list[tuple[Path, list[str]]] = []
 
     def prepare(project: Path, packages: list[str]) -> SimpleNamespace:

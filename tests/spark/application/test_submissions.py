@@ -1,5 +1,5 @@
-"""What ``spark-submit`` is asked, by the kind of cluster: each file has an engine, and the words and settings
-that come of it. FLAREIAC_UPDATE_GOLDEN=1 writes them again.
+"""The words and settings of ``spark-submit`` by the kind of cluster: each file has an engine, and the words
+and settings that come of it. FLAREIAC_UPDATE_GOLDEN=1 writes them again.
 """
 
 import os

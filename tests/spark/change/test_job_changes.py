@@ -1,5 +1,5 @@
-"""What a change of a job's definition does to its query: nothing, a restart, or a refusal that says the ways
-out.
+"""The effect of a change of a job's definition on its query: nothing, a restart, or a refusal that names the
+ways out.
 """
 
 from pathlib import Path

@@ -1,5 +1,5 @@
-"""What is recorded is what runs: whatever is edited and applied in between, an edit is judged against the
-query that was started.
+"""The recorded definition is the one that runs: whatever is edited and applied in between, an edit is judged
+against the query that was started.
 """
 
 import random
@@ -95,8 +95,8 @@ def planned(request: PlanRequest) -> Proposal:
 
 
 def applied(found: Proposal, world: World) -> World:
-    """What an apply leaves: the driver sets a definition to run only where a step says so, or where it stays
-    the same.
+    """The world after an apply: the driver sets a definition to run only where a step says so, or where it
+    stays the same.
     """
     assert found.planned is not None
     if any(step.effect in RESTARTS for step in found.steps):
@@ -106,7 +106,7 @@ def applied(found: Proposal, world: World) -> World:
 
 
 def told(found: tuple[JobChange, ...]) -> set[str]:
-    """What is said of the query."""
+    """The changes that are reported of the query."""
     return {
         f"{type(change).__name__} {change.path} {change.text}"
         for change in found
@@ -142,7 +142,7 @@ def test_the_verdict_on_an_edit_is_that_of_comparing_it_with_what_runs(seed: int
 
 
 def digest(wanted: Loaded, attributes: Attributes) -> str:
-    """Of all that a query is started with."""
+    """The digest of all that a query is started with."""
     return digest_of(
         spec_of("job.x", attributes, wanted.references(), wanted.project, analysis=True), attributes
     )

@@ -88,7 +88,9 @@ def test_removing_a_setting_is_changing_it(stateful: Mapping[str, Any]) -> None:
 
 @pytest.mark.parametrize("moves", [False, True], ids=["one engine", "another engine"])
 def test_a_setting_is_the_job_s_own_or_else_its_engine_s(stateful: Mapping[str, Any], moves: bool) -> None:
-    """What counts is the value under which the query runs, whoever sets it: the token shows that one."""
+    """The value that counts is the one under which the query runs, whoever sets it: the token shows that
+    one.
+    """
     name = "spark.sql.ansi.enabled"
     for values in itertools.product((None, "true", "false"), repeat=4):
         sides = [_with(stateful, name, *values[:2]), _with(stateful, name, *values[2:])]

@@ -399,7 +399,9 @@ NOTED: dict[str, tuple[Case, ChangeClass | None, ChangeClass]] = {
         ChangeClass.NO_EFFECT,
     ),
 }
-"""What notes of attributes claim beside the class, without and over state; None where the query needs state."""
+"""The classes that notes of attributes claim beside the class, without and over state; None where the query
+needs state.
+"""
 
 
 def class_of(plan: Proposal) -> ChangeClass:

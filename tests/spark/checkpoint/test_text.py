@@ -1,4 +1,4 @@
-"""What ``checkpoint show`` says to a person and to a program."""
+"""The text of ``checkpoint show`` for a person and for a program."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,6 @@
-"""What reading a checkpoint asks of a bucket: as much for a state of many partitions as for one of few."""
+"""The requests of reading a checkpoint to a bucket: as many for a state of many partitions as for one of
+few.
+"""
 
 from collections import Counter
 from collections.abc import Iterator

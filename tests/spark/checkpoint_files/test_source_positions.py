@@ -1,4 +1,4 @@
-"""How far a query has read its sources, as its checkpoint says it."""
+"""The positions of a query in its sources, by its checkpoint."""
 
 import json
 from pathlib import Path

@@ -66,7 +66,7 @@ def control(request: pytest.FixtureRequest, tmp_path: Path) -> ControlDirectory:
 
 
 def write(control: ControlDirectory, name: str, text: str) -> None:
-    """What anyone could write there."""
+    """Writes a file as anyone could."""
     control.prepare()
     replace_whole(control.place / name, text.encode())
 

@@ -76,7 +76,7 @@ def test_what_the_release_before_wrote_is_read(name: str, tmp_path: Path) -> Non
 
 
 def contains(whole: Any, part: Any) -> bool:
-    """Whether it is there with all its fields; this release may know more."""
+    """Returns True if the part is there with all its fields; this release may know more."""
     if isinstance(whole, dict) and isinstance(part, dict):
         return all(key in whole and contains(whole[key], value) for key, value in part.items())
     return bool(whole == part)

@@ -1,4 +1,4 @@
-"""Which columns a job certainly names of an input: enough to say at plan that one of them cannot go."""
+"""The columns of an input that a job certainly names: enough to say at plan that one of them cannot go."""
 
 import pytest
 

@@ -46,7 +46,7 @@ LIMITED = (
     "SELECT id FROM ev TABLESAMPLE (BUCKET 1 OUT OF 3)",
     "SELECT id FROM (SELECT id FROM ev) TABLESAMPLE (10 PERCENT)",
 )
-"""What a stream cannot do."""
+"""Queries that a stream cannot run."""
 UNLIMITED = (
     "SELECT id FROM ev DISTRIBUTE BY id",
     "SELECT id FROM ev LIMIT 3",
@@ -66,7 +66,7 @@ UNLIMITED = (
     "SELECT ev.k FROM ev JOIN (SELECT count(DISTINCT rank) AS n, k FROM dim GROUP BY k) d ON ev.k = d.k",
     "SELECT ev.k FROM ev JOIN (SELECT k FROM dim UNION ALL SELECT k FROM lookup) d ON ev.k = d.k",
 )
-"""What some output mode of a stream can do."""
+"""Queries that some output mode of a stream can run."""
 INPUTS_OF_STREAMS = {name: name in STREAMS for name in COLUMNS}
 
 
@@ -138,7 +138,7 @@ def test_no_mistake_is_made_up_in_thousands_of_queries(session: Any) -> None:
 
 
 def _judge(session: Any, numbers: "range | list[int]") -> Counter[str]:
-    """How many queries Spark refuses, and in how many of them a mistake was named."""
+    """The number of queries that Spark refuses, and of those among them in which a mistake was named."""
     figures: Counter[str] = Counter()
     wrong: list[object] = []
     for number in numbers:

@@ -1,4 +1,4 @@
-"""What is wrong with streams, checkpoints and jobs is told before any system is asked, at its place."""
+"""The faults of streams, checkpoints and jobs are reported before any system is asked, at their place."""
 
 from pathlib import Path
 

@@ -1,4 +1,6 @@
-"""What the tests of the driver share: a namespace of their own, and runs that fail at a point."""
+"""The fixtures that the tests of the driver share: a namespace of their own, and runs that fail at a
+point.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -14,7 +16,7 @@ from tests.facts.lake import Home
 
 @pytest.fixture
 def surroundings(application: Any, home: Home, tmp_path: Path) -> Iterator[dict[str, Any]]:
-    """What a ``Workshop`` is made with: a session of the module's application, the catalog with a new
+    """The arguments of a ``Workshop``: a session of the module's application, the catalog with a new
     namespace, and a folder. Queries that run afterwards are stopped.
     """
     catalog = home.catalog()

@@ -99,7 +99,7 @@ def bytes_of(item: "Consumed") -> bytes:
 
 
 def read(schema: Any, item: "Consumed") -> Any:
-    """What fastavro makes of a value behind its header."""
+    """The value that fastavro reads behind its header."""
     value = bytes_of(item)
     assert value[:5] == HEADER
     return decoded(schema, value[5:])
@@ -349,8 +349,8 @@ def test_names_are_those_of_the_schema_and_an_optional_field_may_be_left_out(
 
 
 def test_what_spark_itself_would_write_without_an_error(desk: Desk) -> None:
-    """Why columns are matched by the driver: the first three are readable, and wrong. A decimal of other
-    digits is refused, where a cast loses nothing.
+    """The reason that columns are matched by the driver: the first three are readable, and wrong. A decimal
+    of other digits is refused, where a cast loses nothing.
     """
 
     def written(sql: str, schema: Any) -> Any:

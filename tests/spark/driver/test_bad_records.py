@@ -1,4 +1,4 @@
-"""What becomes of records that cannot be read: a job of real files, by each action."""
+"""The treatment of records that cannot be read: a job of real files, by each action."""
 
 from pathlib import Path
 from typing import Any
@@ -74,7 +74,9 @@ def quarantine(lake: Lake, name: str) -> dict[str, Any]:
 
 
 def met(count: int) -> Any:
-    """Whether the first query of a job has met that many bad records, and has nothing left to do."""
+    """The condition that the first query of a job has met that many bad records, and has nothing left to
+    do.
+    """
 
     def answer(job: JobStatus) -> bool:
         return job.phase == "idle" and job.queries[0].bad_records == {"raw": count}

@@ -30,7 +30,7 @@ class Kept:
 
 @pytest.fixture
 def writes(monkeypatch: pytest.MonkeyPatch) -> list[Exception | None]:
-    """What becomes of each write, in order; what is left over is not reached."""
+    """The outcome of each write, in order; an outcome that is left over is not reached."""
     outcomes: list[Exception | None] = []
 
     def write(_rows: Any, _output: TableOutput, _carry: Mapping[str, str], _tombstones: object) -> None:

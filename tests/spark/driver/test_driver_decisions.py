@@ -1,4 +1,4 @@
-"""What the driver decides without Spark: acts, restarts, types, hearts of errors."""
+"""The decisions of the driver without Spark: acts, restarts, types, hearts of errors."""
 
 import contextlib
 from pathlib import Path
@@ -373,8 +373,8 @@ def test_jvm_options_of_the_engine_follow_those_of_the_machine() -> None:
 
 
 def test_no_setting_of_an_engine_is_overruled() -> None:
-    """What FlareIaC alone may set is refused where it is written; everything else that is written must
-    arrive.
+    """A setting that FlareIaC alone may set is refused where it is written; every other one that is written
+    must arrive.
     """
     machine = launch_conf(Launch(jars=(Path("/a.jar"),), java_options=("-Xss4m",), memory="1g"))
     wanted = {

@@ -1,5 +1,5 @@
-"""What a stream writes in micro-batches: each mode, each point at which a batch may break off, and the same
-rows as if it never had.
+"""The rows that a stream writes in micro-batches: each mode, each point at which a batch may break off, and
+the same rows as if it never had.
 """
 
 import logging
@@ -384,7 +384,7 @@ CASES: dict[str, Any] = {
 
 
 def expected_rows(mode: str) -> list[tuple[Any, ...]]:
-    """What a computation over all files gives."""
+    """The result of a computation over all files."""
     everything = [(1, 1, "a"), (2, 1, "b"), (1, 2, "a"), (30, 1, "b"), (3, 1, "c")]
     match mode:
         case "merge":
@@ -759,7 +759,7 @@ def test_unique_keys_cost_no_further_shuffle(lake: Workshop, kind: str) -> None:
 
 
 def shuffles(lake: Workshop, statement: str) -> int:
-    """How often the statement's plan moves rows between partitions; it is not run."""
+    """The number of times that the statement's plan moves rows between partitions; it is not run."""
     plan = str(collected(lake.spark.sql(f"EXPLAIN {statement}"))[0][0])
     return sum(line.strip(" +-:").startswith("Exchange") for line in plan.splitlines())
 

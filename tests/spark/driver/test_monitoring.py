@@ -1,4 +1,4 @@
-"""What a driver shows to probes and to Prometheus, without Spark: the page as Prometheus' own parser reads
+"""The view of a driver for probes and for Prometheus, without Spark: the page as Prometheus' own parser reads
 it, the verdicts of health, the endpoint and the liveness file.
 """
 
@@ -344,7 +344,7 @@ def test_a_client_that_sends_a_byte_now_and_then_is_sent_away(
 
 
 class Leader:
-    """What ``Monitoring`` reads of the leadership."""
+    """The part of the leadership that ``Monitoring`` reads."""
 
     term, why_lost, written = 30.0, "", 990.0
 

@@ -1,4 +1,4 @@
-"""What Spark's report of a batch becomes in the status of a job."""
+"""The status of a job that Spark's report of a batch becomes."""
 
 import json
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""What is said of an application whose heartbeat is old, comes from the future, or was written before the
+"""The messages about an application whose heartbeat is old, comes from the future, or was written before the
 clock was set.
 """
 

@@ -1,4 +1,4 @@
-"""What a look at the systems of running jobs says: one does not answer, or one has changed."""
+"""The results of a look at the systems of running jobs: one does not answer, or one has changed."""
 
 import logging
 from types import SimpleNamespace

@@ -36,7 +36,7 @@ class World:
         monkeypatch.setattr(job_runner, "run_ready", self._run)
 
     def query(self, name: str) -> None:
-        """What a query leaves in the checkpoint."""
+        """Writes the file that a query leaves in the checkpoint."""
         self.checkpoint.mkdir(parents=True, exist_ok=True)
         (self.checkpoint / "metadata").write_text(json.dumps({"id": name}))
 

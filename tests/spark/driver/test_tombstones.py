@@ -135,7 +135,9 @@ def test_both_commits_of_a_batch_carry_its_mark(lake: Registry) -> None:
 
 
 def test_tombstones_take_further_columns_of_the_delete(lake: Registry) -> None:
-    """Of columns that the table does not have, too: with a time of the delete old tombstones can expire."""
+    """Tombstones take columns that the table does not have, too: with a time of the delete old tombstones can
+    expire.
+    """
     kept = {**KEPT, "ts": "timestamptz", "reason": "string"}
     rule = {"on": ["id"], "latest_by": "at", "delete_if": "op = 'd'"}
     spec = lake.job(

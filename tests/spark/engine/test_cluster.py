@@ -1,4 +1,4 @@
-"""What an engine block says about a cluster becomes Spark's own settings."""
+"""The attributes of an engine block about a cluster become Spark's own settings."""
 
 import re
 import subprocess

@@ -1,4 +1,4 @@
-"""Which query can go on after which, and how."""
+"""The queries that can go on after another one, and the way they do."""
 
 from dataclasses import replace
 from itertools import product

@@ -62,7 +62,9 @@ def before(tmp_path: Path) -> dict[str, bytes]:
 
 
 def each_kill(before: dict[str, bytes], work: Callable[[Dying], None]) -> list[dict[str, bytes]]:
-    """What is there after a kill at each write, the first one first; the last one is the work done."""
+    """The objects that exist after a kill at each write, the first one first; the last one is the work
+    done.
+    """
     found: list[dict[str, bytes]] = []
     while True:
         store = Dying(before, len(found))

@@ -1,5 +1,5 @@
-"""What a job still needs of tables, by what its checkpoint says: too little loses rows or doubles them, too
-much keeps files for ever.
+"""The snapshots of tables that a job still needs, by its checkpoint: too few lose rows or double them, too
+many keep files for ever.
 """
 
 from pathlib import Path

@@ -35,7 +35,7 @@ FAILURE = ErrorSummary(error_class="X", message="y", permanent=False)
 
 
 def started(root: Path, job: JobStatus) -> Outcome:
-    """What a start by hand says of a job that its application shows like this until the time is up."""
+    """The outcome of a start by hand for a job that its application shows like this until the time is up."""
     applications = Applications(Project(root=root, lineage="l"))
     control = applications.control(ENGINE)
     spec = {"address": "job.x", "mode": "stream", "inputs": [], "steps": [], "outputs": []}

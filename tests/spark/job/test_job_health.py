@@ -1,4 +1,4 @@
-"""How it is told that a job is unhealthy."""
+"""The reports that a job is unhealthy."""
 
 from dataclasses import replace
 from pathlib import Path

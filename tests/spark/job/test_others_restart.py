@@ -26,7 +26,7 @@ STOPPED = STATELESS.replace("checkpoint = checkpoint.x", "checkpoint = checkpoin
 def found(
     root: Path, before: str, after: str, others: States, *, runs_with: str | None = None
 ) -> RestartedJobs | None:
-    """What the job ``x`` of a project restarts, where its application was started for another text of the
+    """The restarts for the job ``x`` of a project, where its application was started for another text of the
     project and has these jobs. ``runs_with``: the digest of its settings, where they are not the wanted ones.
     """
     known = loaded(LAKE + before, root)

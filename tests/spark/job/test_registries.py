@@ -47,7 +47,7 @@ def test_subjects_of_one_registry_and_what_is_said_of_each() -> None:
 
 @contextmanager
 def failing_registry() -> Iterator[tuple[str, list[str]]]:
-    """One that fails for every question, and what it was asked."""
+    """A registry that fails for every question, and the questions to it."""
     questions: list[str] = []
 
     class _Handler(BaseHTTPRequestHandler):

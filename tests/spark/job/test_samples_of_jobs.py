@@ -1,5 +1,6 @@
-"""Which jobs of a plan say what the last records of topics hold: a stream once,
-also where several jobs read it."""
+"""The jobs of a plan that report what the last records of topics hold: a stream once, also where several jobs
+read it.
+"""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -76,7 +77,7 @@ class _Cluster:
 
 @pytest.fixture
 def requests(tmp_path: Path) -> list[ReadRequest]:
-    """Of two jobs that read the same stream."""
+    """The requests of two jobs that read the same stream."""
     hcl = PROJECT + JOB.replace("@", "one") + JOB.replace("@", "two")
     resources = valid_configuration(hcl, tmp_path).desired.resources
     references = {address: item.resolved() for address, item in resources.items()}

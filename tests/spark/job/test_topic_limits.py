@@ -1,4 +1,4 @@
-"""Of which topics a plan asks how much they take at once, and what it makes of the answer."""
+"""The topics that a plan asks for the size that they take at once, and its verdict on the answer."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

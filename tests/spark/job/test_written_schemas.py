@@ -1,4 +1,6 @@
-"""What a registry says of the schema of an output, and what it takes when it is registered."""
+"""The verdict of a registry on the schema of an output, and the text that it takes when the schema is
+registered.
+"""
 
 import json
 from collections.abc import Iterator

@@ -64,7 +64,7 @@ def maintain(lake: Lake, name: str, uuid: str, work: object, key: str) -> Perfor
 
 
 def floor(lake: Lake, name: str, found: Sequence[Hold]) -> int:
-    """What must not expire: snapshots from this time (ms) on."""
+    """The time (ms) from which on snapshots must not expire."""
     times: dict[int, int] = {
         item.snapshot_id: item.timestamp_ms for item in lake.catalog.load_table(("demo", name)).snapshots()
     }

@@ -23,7 +23,7 @@ COMPACT = RewriteDataFiles(strategy="binpack", options={"min-input-files": "2"})
 
 
 def marked(kept: Kept, key: str) -> int:
-    """How many snapshots an operation left."""
+    """The number of snapshots that an operation left."""
     found = [
         item.summary.additional_properties.get("flareiac.operation") for item in kept.loaded().snapshots()
     ]

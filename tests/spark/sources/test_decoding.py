@@ -1,5 +1,5 @@
-"""Which records of JSON and CSV text are bad, by what they say: a real Spark decodes them, with the optimizer
-that prunes what a query does not read.
+"""The records of JSON and CSV text that are bad, by their content: a real Spark decodes them, with the
+optimizer that prunes columns which a query does not read.
 """
 
 import json
@@ -297,7 +297,7 @@ def read(text: str) -> tuple[Any, ...] | None:
 
 
 class Members(list[tuple[str, Any]]):
-    """Those of an object, each as often as it is there."""
+    """The members of an object, each as often as it is there."""
 
 
 def fits(value: Any, name: str) -> bool:
@@ -405,7 +405,7 @@ def test_a_filter_has_no_record_decoded_once_more(spark: Any, action: str) -> No
 
 @pytest.mark.parametrize("action", ["drop", "null"])
 def test_what_is_not_asked_is_not_planned(spark: Any, action: str) -> None:
-    """Why a record is bad is computed where it is kept."""
+    """The reason that a record is bad is computed only where it is kept."""
     source = ResolvedKafka(client={}, format="json", topics=("places",), columns=PAIR)
     item = StreamInput(name="raw", source=source, bad_records=action)
     found = unexplained(spark, [b'{"id": 1}', b'{"id": "x"}'], PAIR)

@@ -1,4 +1,4 @@
-"""What becomes of an input that stands at offsets of topics, whatever the brokers answered."""
+"""The fate of an input that stands at offsets of topics, whatever the brokers answered."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,4 +1,4 @@
-"""What a few records of a topic say of declared columns, without a broker."""
+"""The findings in a few records of a topic about declared columns, without a broker."""
 
 import json
 from typing import Any

@@ -1,4 +1,6 @@
-"""What differs between two queries is told part by part, and only what cannot differ is called the same."""
+"""The differences between two queries are reported part by part, and only queries that cannot differ are
+called the same.
+"""
 
 import re
 from collections.abc import Collection, Mapping

@@ -1,4 +1,6 @@
-"""What a query reads, gives and keeps; and that its layout means nothing."""
+"""The relations that a query reads, the columns that it gives and the state that it keeps; and that its
+layout means nothing.
+"""
 
 import pytest
 from hypothesis import given, settings

@@ -1,4 +1,4 @@
-"""Where the parser binds operators otherwise than Spark, a query is not read, and so never the same as one
+"""A query in which the parser binds operators otherwise than Spark is not read, and so never the same as one
 with brackets.
 """
 

@@ -1,4 +1,4 @@
-"""What stands below the state is never said to stand above it, whatever it is."""
+"""A part below the state is never said to stand above it, whatever it is."""
 
 import pytest
 

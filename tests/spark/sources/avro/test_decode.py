@@ -1,4 +1,6 @@
-"""Which columns Avro values give, and which records are bad: a real Spark decodes what fastavro wrote."""
+"""The columns that Avro values give, and the records that are bad: a real Spark decodes what fastavro
+wrote.
+"""
 
 import datetime as dt
 import decimal

@@ -1,4 +1,4 @@
-"""What a schema registry is asked, and how its answers are distinguished from its silence."""
+"""The requests to a schema registry, and the distinction between its answers and its silence."""
 
 import json
 import socket

@@ -1,4 +1,4 @@
-"""What Avro schemas mean as columns, and how declared columns part from them, without Spark."""
+"""The meaning of Avro schemas as columns, and their differences from declared columns, without Spark."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""What is read of Debezium's envelopes of Avro: a real Spark decodes what fastavro wrote."""
+"""The rows that are read of Debezium's envelopes of Avro: a real Spark decodes what fastavro wrote."""
 
 import json
 from collections.abc import Iterator, Mapping

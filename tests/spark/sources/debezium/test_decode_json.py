@@ -1,4 +1,6 @@
-"""What is read of Debezium's envelopes of JSON: a real Spark decodes what an oracle of the tests writes."""
+"""The rows that are read of Debezium's envelopes of JSON: a real Spark decodes what an oracle of the tests
+writes.
+"""
 
 import hashlib
 import json
