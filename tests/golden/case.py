@@ -67,7 +67,7 @@ _EVERY_ROW: Final = [[1, 0, "append", 1, 1]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseOptions:
-    """How a case plans, and how it renders."""
+    """The options with which a case plans and renders."""
 
     destroy: bool = False
     targets: Sequence[str] = ()
@@ -116,7 +116,7 @@ class Case:
         return content
 
     def data_blocks(self) -> DataBlocks:
-        """What data blocks read: only other states are answered for."""
+        """The reader of data blocks: only other states are answered for."""
         states = self.data("states")
 
         def read(question: Question) -> Present | None:
@@ -161,7 +161,7 @@ def _configuration_text(name: str, sections: dict[str, str]) -> str | None:
 
 
 def recorded_state(case: Case, root: Path) -> Snapshot:
-    """What the state holds in a case that has a ``recorded.flare.hcl``."""
+    """The state of a case that has a ``recorded.flare.hcl``."""
     return Snapshot(lineage=_LINEAGE, serial=1, resources=_records(case, root))
 
 
@@ -240,7 +240,7 @@ def _records(case: Case, root: Path) -> dict[str, ResourceRecord]:
 
 
 def _left(case: Case, root: Path, records: dict[str, ResourceRecord]) -> dict[str, ResourceRecord]:
-    """What left the state, by what holds on for it."""
+    """The resources that left the state, by those that hold on for them."""
     if case.left is None:
         return {}
     types = installed().registry.types
@@ -295,7 +295,7 @@ def _managed(found: Configuration) -> dict[str, Attributes]:
 
 
 def _former(case: Case, root: Path, records: dict[str, ResourceRecord]) -> dict[str, Observation]:
-    """What is known of those that left the state."""
+    """The observations of the resources that left the state."""
     given = case.data("observed")
     users = [record.user for record in records.values() if record.user is not None]
     return {

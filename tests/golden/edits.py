@@ -49,7 +49,9 @@ def _hunks(edit: str) -> Iterator[tuple[str, Sequence[str]]]:
 
 
 def _place(lines: Sequence[str], block: str, old: Sequence[str]) -> int:
-    """Where the old lines stand. Without any, no place is named: new lines need a neighbour that stays."""
+    """The line at which the old lines stand. Without any, no place is named: new lines need a neighbour that
+    stays.
+    """
     starts = [number for number, line in enumerate(lines) if line.startswith(block)]
     if len(starts) != 1 or not block:
         raise DoesNotFit(f"{len(starts)} lines begin with {block!r}, one is expected")

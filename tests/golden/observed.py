@@ -89,7 +89,7 @@ def as_read(address: str, record: Attributes, desired: Attributes | None) -> Tab
 
 
 def facts(address: str, attributes: Attributes, given: Attributes) -> object:
-    """What is observed of a resource with these attributes and never recorded."""
+    """The observed facts of a resource with these attributes, which are never recorded."""
     match address.partition(".")[0]:
         case "job":
             return JobThere(**given).facts(attributes)
@@ -121,10 +121,10 @@ class JobThere:
     silent: str = ""
     elsewhere: str = ""
     known: bool = True
-    """Whether this project started it, and so knows its definition's digest and its queries."""
+    """True if this project started it, and so knows its definition's digest and its queries."""
     committed: int = 7
     in_flight: bool = False
-    """Whether the batch after the committed one was started."""
+    """True if the batch after the committed one was started."""
     operators: Sequence[str] = ()
     sources: Sequence[str] | None = None
     """The kinds of its checkpoints' sources; by default those of the job's streams."""
@@ -135,11 +135,11 @@ class JobThere:
     outputs: Mapping[str, str] | None = None
     """The outputs with a checkpoint, each with the id of its query; by default all of the job's, with q-1."""
     position: Attributes | None = None
-    """What its queries have read and written of tables, as keywords of ``JobPosition``."""
+    """The positions that its queries have read and written in tables, as keywords of ``JobPosition``."""
     heard_ms: int | None = None
     given_generation: int | None = None
     reach: Mapping[str, Attributes] = field(default_factory=dict)
-    """What brokers answered about an input, by its name, as keywords of ``InputThere``."""
+    """The brokers' answer about an input, by its name, as keywords of ``InputThere``."""
     reach_of: Mapping[str, Mapping[str, Attributes]] = field(default_factory=dict)
     """The same of one query alone, by its name: where it stands elsewhere than the others."""
     values: Mapping[str, Attributes] = field(default_factory=dict)
@@ -147,11 +147,13 @@ class JobThere:
     subjects: Mapping[str, Attributes] = field(default_factory=dict)
     """By input, what a registry answered: ``schema``, ``level``, or ``unknown``, why it did not."""
     topic_limits: Mapping[str, int] = field(default_factory=dict)
-    """What a topic takes at once, by output, as its brokers answered."""
+    """The size that a topic takes at once, by output, as its brokers answered."""
     writes: Mapping[str, Attributes] = field(default_factory=dict)
     """By output, the ``schema`` and its ``id`` that are recorded."""
     restarts: Attributes | None = None
-    """What its application lacks for it and who runs there, as keywords of ``RestartedJobs``."""
+    """The parts that its application lacks for it and the jobs that run there, as keywords of
+    ``RestartedJobs``.
+    """
     written: Mapping[str, Attributes] = field(default_factory=dict)
     """By output, what a registry says of its schema, as keywords of ``SubjectThere``."""
 
@@ -195,7 +197,9 @@ class JobThere:
         )
 
     def _reach(self, attributes: Attributes, query: str) -> dict[str, InputReach]:
-        """Of the inputs whose records brokers hold: each can go on, unless something else is given."""
+        """The reach of the inputs whose records brokers hold: each can go on, unless something else is
+        given.
+        """
         sources = {
             name: item["source"] for name, item in attributes["inputs"].items() if item["kind"] == "stream"
         }
@@ -235,7 +239,7 @@ def _samples(stream: Attributes, given: Attributes) -> tuple[SampleFinding, ...]
 
 
 def _schemas(stream: Attributes, given: Attributes) -> tuple[SchemaFinding, ...]:
-    """Of version 3 of each subject."""
+    """The findings about version 3 of each subject."""
     access, subjects = RegistryAccess(url="http://registry:8081"), tuple(stream["source"]["subjects"])
     read = SchemaRead(registry=access, subjects=subjects, columns=_columns(stream))
     if "unknown" in given:
@@ -248,8 +252,9 @@ def _schemas(stream: Attributes, given: Attributes) -> tuple[SchemaFinding, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubjectThere:
-    """What a registry says of the schema of an output. One of ``id`` (the subject has it), ``accepted``,
-    ``rejected`` (the reasons) and ``unknown`` (why it does not answer); without any, there is no subject.
+    """The answer of a registry about the schema of an output. One of ``id`` (the subject has it),
+    ``accepted``, ``rejected`` (the reasons) and ``unknown`` (the reason that it does not answer); without
+    any, there is no subject.
     """
 
     subject: str = "alerts-value"
@@ -301,9 +306,9 @@ class InputThere:
     """For how long the topics keep records."""
     max_bytes: int = -1
     age_hours: int | None = None
-    """How old the next record of each partition is."""
+    """The age of the next record of each partition, in hours."""
     unknown: str | None = None
-    """Why the brokers did not answer."""
+    """The reason that the brokers did not answer."""
 
     def reach(self, *topics: str, matched: bool = False) -> InputReach:
         """``matched``: by a pattern."""
@@ -342,7 +347,7 @@ class InputThere:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobPosition:
-    """Where a query stands in its inputs: the ids of snapshots, ``null`` where an input is not a table."""
+    """The position of a query in its inputs: the ids of snapshots, ``null`` where an input is not a table."""
 
     first: _Positions = ()
     reached: _Positions = ()
@@ -377,17 +382,19 @@ class CheckpointThere:
     operators: Sequence[str] = ()
     in_flight: bool = False
     others: Mapping[str, Literal["used", "prepared", "unknown"]] = field(default_factory=dict)
-    """What the folders of other generations are, by their numbers."""
+    """The states of the folders of other generations, by their numbers."""
     foreign: bool = False
-    """Whether it is another program's: one folder without generations, whose last batch is in flight."""
+    """True if it is another program's: one folder without generations, whose last batch is in flight."""
     location: str | None = None
-    """Where its last move has brought it."""
+    """The place to which its last move has brought it."""
     left: Sequence[str] = ()
-    """Where it was before its moves."""
+    """The places that it had before its moves."""
     gone_to: str = ""
     going_to: str = ""
     move: Attributes | None = None
-    """What is known of a move to the declared location, as keywords of ``MoveFacts``; the target is free."""
+    """The known facts of a move to the declared location, as keywords of ``MoveFacts``; the target is
+    free.
+    """
 
     def identity(self) -> Attributes:
         return {
@@ -448,7 +455,7 @@ def _offset(kind: str, at: int) -> SourceOnDisk:
 
 
 def _table(attributes: Attributes) -> Attributes:
-    """What a catalog answers about a table whose columns were added in their order."""
+    """The answer of a catalog about a table whose columns were added in their order."""
     return {
         "uuid": f"u-{attributes['name']}",
         "location": f"/warehouse/{attributes['name']}",
@@ -465,7 +472,7 @@ def _table(attributes: Attributes) -> Attributes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableFigures:
-    """What maintenance measures of a table at 2027-01-15 08:00 UTC.
+    """The figures that maintenance measures of a table at 2027-01-15 08:00 UTC.
 
     It has small files of 1 MB, a manifest for each, and daily snapshots.
     """
@@ -475,7 +482,7 @@ class TableFigures:
     snapshots: int = 20
     newest_ms: int = 1_799_913_600_000
     collects: bool = True
-    """Whether Iceberg may remove files of the table."""
+    """True if Iceberg may remove files of the table."""
     readers: Attributes | None = None
     made_ms: int | None = None
 

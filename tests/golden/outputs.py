@@ -1,4 +1,4 @@
-"""What a golden case leads to: the sections out, by their names.
+"""The results of a golden case: the sections out, by their names.
 
 Always ``plan.txt`` and ``diagnostics.txt``, empty ones left out. Named in the option ``also``: ``plan.json``
 (what ``show -json`` prints of the plan), ``plan.jsonl`` (what ``plan -json`` prints), ``apply.txt`` and

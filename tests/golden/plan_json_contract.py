@@ -1,5 +1,5 @@
-"""What programs need that read Terraform's plan JSON: without any of it one of them fails, or passes over
-what it should check.
+"""The parts of Terraform's plan JSON that programs need which read it: without any of them one of the
+programs fails, or passes over what it should check.
 """
 
 import json

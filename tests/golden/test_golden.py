@@ -153,7 +153,7 @@ def _without_idle_details(made: Plan) -> tuple[PlannedResource, ...]:
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_after_an_apply_there_is_nothing_to_do(path: Path, tmp_path: Path) -> None:
-    """Of what an apply makes as planned, the next plan changes and records nothing."""
+    """The next plan after an apply that made what was planned changes and records nothing."""
     case, diagnostics = read_case(path), Diagnostics()
     desired = configuration(case.main, tmp_path, diagnostics, case.data_blocks())
     if diagnostics.has_errors:
@@ -176,4 +176,4 @@ def test_after_an_apply_there_is_nothing_to_do(path: Path, tmp_path: Path) -> No
 
 
 def _ignore(_event: Event) -> None:
-    """What an apply reports is of no interest here."""
+    """Ignores the report of an apply."""

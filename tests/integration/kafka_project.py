@@ -92,7 +92,7 @@ class KafkaLake:
 
 
 class Numbers:
-    """What a producer has sent to a topic: numbers, each once, to one partition after the other."""
+    """The numbers that a producer has sent to a topic, each once, to one partition after the other."""
 
     def __init__(self, lake: KafkaLake, topic: str, partitions: int) -> None:
         self._lake, self.topic, self.sent, self._partitions = lake, topic, 0, partitions

@@ -193,7 +193,9 @@ class Project:
         assert self.ids(name) == wanted
 
     def _has_rides(self, name: str, count: int) -> bool:
-        """Whether a table has so many rides. It is read once its newest snapshot counts enough rows."""
+        """Returns True if a table has so many rides. It is read once its newest snapshot counts enough
+        rows.
+        """
         snapshot = self.table(name).current_snapshot()
         written = int(snapshot.summary["total-records"]) if snapshot else 0
         return written >= count and len(set(self.ids(name))) >= count
@@ -294,7 +296,7 @@ class Project:
             time.sleep(0.2)
 
     def told(self) -> str:
-        """What the driver left, for who reads why a test failed."""
+        """The status and logs that the driver left, for those who read why a test failed."""
         files = [self.control / "status.json", *sorted((self.control / "logs").glob("*.log"))]
         return "\n".join(
             f"--- {path.name}\n{path.read_text(errors='replace')[-3000:]}" for path in files if path.is_file()

@@ -95,7 +95,7 @@ class Source:
         self.records.append((number, None))
 
     def taken(self) -> list[tuple[int, dict[str, Any] | None]]:
-        """What was not yet sent."""
+        """The records that were not yet sent."""
         found, self.records = self.records, []
         return found
 

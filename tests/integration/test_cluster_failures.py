@@ -1,4 +1,4 @@
-"""What fails on a cluster is said, with cause and way out, and mended by itself or by the next apply."""
+"""A failure on a cluster is reported with cause and way out, and mended by itself or by the next apply."""
 
 import contextlib
 import os

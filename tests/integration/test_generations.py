@@ -259,7 +259,7 @@ def begin(project: Project, name: str) -> None:
 
 
 def test_a_batch_in_flight_is_settled_by_its_marks(project: Project) -> None:
-    """One that was written is not written again; one that was not is."""
+    """A batch that was written is not written again; one that was not is."""
     project.write(written=rides("written"), unwritten=rides("unwritten"))
     project.apply()
     for name in ("written", "unwritten"):

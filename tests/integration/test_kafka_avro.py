@@ -114,7 +114,7 @@ THIRD = order(ID, PLACE, {"name": "note", "type": "string"})
 
 
 class Orders:
-    """What a producer has sent: numbers, each once."""
+    """The numbers that a producer has sent, each once."""
 
     def __init__(self, broker: Broker, registry: SchemaRegistry) -> None:
         self._broker, self.registry, self.sent = broker, registry, 0

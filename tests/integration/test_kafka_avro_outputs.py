@@ -66,7 +66,7 @@ FARE: Final = ride(("fare", ["null", "string"]))
 
 
 class Rides:
-    """What the topic and the registry have."""
+    """The rides in the topic and the registry."""
 
     def __init__(self, project: Project, broker: Broker, registry: SchemaRegistry) -> None:
         self.project, self._broker, self.registry = project, broker, registry
@@ -77,7 +77,7 @@ class Rides:
 
     @property
     def versions(self) -> tuple[int, ...]:
-        """What the subject has."""
+        """The versions that the subject has."""
         access = RegistryAccess(url=self.registry.url, username="me", password=PASSWORD)
         return Registry(access).versions(SUBJECT)
 

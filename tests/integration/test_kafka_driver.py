@@ -1,5 +1,5 @@
-"""What the driver does by itself with topics that are not what they were, on a real broker: a service manager
-starts it again without a plan, or it runs on.
+"""The driver by itself with topics that are not what they were, on a real broker: a service manager starts it
+again without a plan, or it runs on.
 """
 
 import datetime as dt

@@ -1,5 +1,5 @@
-"""What commands know of the records that a job has yet to read, on a real broker: how far behind it is, what
-is lost to it, and what is not known.
+"""The knowledge of commands about the records that a job has yet to read, on a real broker: its lag, the
+records that are lost to it, and those that are not known.
 """
 
 import json

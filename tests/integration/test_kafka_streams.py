@@ -121,7 +121,7 @@ def test_a_changed_aggregate_counts_everything_again(kafka: KafkaLake, orders: N
 
 
 def blocked(lake: Project) -> str:
-    """What a plan says that refuses to start a job again."""
+    """The text of a plan that refuses to start a job again."""
     done = lake.apply(code=4)
     return " ".join(f"{done.out} {done.err}".split())
 

@@ -83,7 +83,7 @@ def test_topics_are_read_and_written_over_tls(lake: KafkaLake) -> None:
 
 
 def warnings(lake: KafkaLake) -> str:
-    """What a plan warns of, without frame and line breaks."""
+    """The warnings of a plan, without frame and line breaks."""
     return " ".join(lake.project.run("plan").err.replace("│", " ").split())
 
 

@@ -1,5 +1,5 @@
-"""What becomes of running jobs when their application is restarted, silent, cut off or shared, and how jobs
-that are not well are told.
+"""The fate of running jobs when their application is restarted, silent, cut off or shared, and the reports of
+jobs that are not well.
 """
 
 import json

@@ -1,5 +1,5 @@
-"""What an apply calls stable: a query that did its first batch, or that asked its sources and found
-nothing.
+"""The queries that an apply calls stable: those that did their first batch, or asked their sources and got
+nothing new.
 """
 
 import pytest

@@ -45,7 +45,7 @@ def append(project: Project, *ids: int) -> None:
 
 
 def outside(project: Project, change: Callable[[Any], None]) -> None:
-    """What another program does to the catalog."""
+    """Changes the catalog as another program does."""
     change(project.table("orders").catalog)
 
 

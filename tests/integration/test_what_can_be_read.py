@@ -1,5 +1,5 @@
-"""What a stream can still read of a table, with real snapshots that expire, and who holds what a removed job
-needs.
+"""The part of a table that a stream can still read, with real snapshots that expire, and the holder of what a
+removed job needs.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What was measured last time is taken from the cache as it was kept, or not at all."""
+"""The figures of the last measurement are taken from the cache as they were kept, or not at all."""
 
 from pathlib import Path
 

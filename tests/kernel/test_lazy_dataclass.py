@@ -65,7 +65,7 @@ WRITES: tuple[Callable[[Any], Any], ...] = (
     lambda make: setattr(make(), "other", 5),
 )
 REFUSED = (AttributeError, TypeError)
-"""Of a frozen record with slots ``dataclasses`` says either."""
+"""The errors of a frozen record with slots: ``dataclasses`` raises either."""
 
 
 def made(make: Callable[..., Any], body: Body, arguments: Body, base: type | None = None) -> Any:
@@ -77,7 +77,7 @@ def made(make: Callable[..., Any], body: Body, arguments: Body, base: type | Non
 
 
 def outcome(act: Callable[[], Any]) -> Any:
-    """What comes of it; of an error its type."""
+    """The result of the call; of an error its type."""
     try:
         found = act()
     except dataclasses.FrozenInstanceError:
@@ -88,7 +88,7 @@ def outcome(act: Callable[[], Any]) -> Any:
 
 
 def behaviour(cls: Any) -> list[Any]:
-    """What a user of the class could see."""
+    """The behaviour of the class that a user could see."""
     sys.modules[__name__].__dict__["Made"] = cls
     seen: list[Any] = [
         [(item.name, item.init, item.compare, item.kw_only) for item in dataclasses.fields(cls)],

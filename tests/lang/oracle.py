@@ -63,7 +63,9 @@ def of_ours(body: Body) -> Shape:
 
 
 def difference(text: str) -> str | None:
-    """Where python-hcl2 refuses a text, or reads it in another way than ours; None where both agree."""
+    """The difference where python-hcl2 refuses a text, or reads it in another way than ours; None where both
+    agree.
+    """
     diagnostics = Diagnostics()
     body = parse_file(Source("main.flare.hcl", text), diagnostics, cache=False)
     is_refused = bool(list(diagnostics))

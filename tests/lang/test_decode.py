@@ -55,7 +55,7 @@ SCHEMA = Block(
     exactly_one_of=(("sql", "file"),),
 )
 OK = 'name = "o"\nsql = ""\n'
-"""What a body must have."""
+"""The attributes that a body must have."""
 ROOTS = {
     "catalog": lazy_object({"lake": resource_value("catalog.lake", "catalog", {})}, "catalog"),
     "table": lazy_object({"t": resource_value("table.t", "table", {})}, "table"),

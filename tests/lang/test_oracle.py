@@ -60,7 +60,7 @@ def test_both_parsers_read_the_same(kind: str) -> None:
 
 @pytest.mark.parametrize("text", KNOWN)
 def test_a_known_difference_is_still_one(text: str) -> None:
-    """One that is gone leaves the list."""
+    """A difference that is gone leaves the list."""
     assert difference(text) is not None
     assert "python-hcl2 alone refuses it" in str(difference(text))
 

@@ -1,4 +1,4 @@
-"""What is stored comes back as it was, and bytes that nobody stored are damage, whatever they are."""
+"""Stored values come back as they were, and bytes that nobody stored are damage, whatever they are."""
 
 import contextlib
 import json

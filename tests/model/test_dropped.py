@@ -1,4 +1,4 @@
-"""What was dropped stays in the state, through journal and snapshot, and not without end."""
+"""Dropped objects stay in the state, through journal and snapshot, and not without end."""
 
 import json
 

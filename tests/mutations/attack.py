@@ -44,7 +44,7 @@ class Damaged:
 
 @dataclass(slots=True, kw_only=True)
 class Score:
-    """What came of one kind."""
+    """The results of one kind."""
 
     files: int = 0
     seconds: float = 0.0
@@ -63,7 +63,7 @@ class Score:
         self.damages.update(item.damages)
 
     def with_those_of(self, other: "Score") -> "Score":
-        """What came of both."""
+        """The results of both."""
         return Score(
             files=self.files + other.files,
             seconds=self.seconds + other.seconds,
@@ -77,7 +77,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """What is about to be damaged, and how."""
+    """The file that is about to be damaged, and the damages."""
 
     world: World
     file: str
@@ -197,8 +197,8 @@ def _item(name: str, number: int, case: Case, **rest: Any) -> Damaged:
 
 
 def _is_ours(name: str) -> bool:
-    """What a command that reads may leave: a plan that was asked for, and the guard that keeps writers out
-    while it reads.
+    """Returns True for a file that a command which reads may leave: a plan that was asked for, and the guard
+    that keeps writers out while it reads.
     """
     return name == "new.plan" or name.endswith("lock.guard")
 

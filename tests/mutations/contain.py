@@ -62,7 +62,7 @@ def _mounts() -> list[bytes]:
 
 
 def _is_closed(folder: Path) -> bool:
-    """Whether the root of the file system refuses what the folder takes."""
+    """Returns True if the root of the file system refuses what the folder takes."""
     (folder / "probe").write_bytes(b"")
     (folder / "probe").unlink()
     outside = Path("/flareiac-probe")

@@ -1,5 +1,5 @@
-"""What is put where it does not belong: tokens, numbers, texts and JSON values that programs have stumbled
-over before.
+"""The values that are put where they do not belong: tokens, numbers, texts and JSON values that programs have
+stumbled over before.
 """
 
 from typing import Any

@@ -61,7 +61,7 @@ class Kind:
         return world.name in self.only if self.only else any(name in world.files for name in self.files)
 
     def command(self, world: World, choose: random.Random, *, contained: bool) -> Command:
-        """One that reads, mostly: those that change something write through to the disk."""
+        """A command, mostly one that reads: those that change something write through to the disk."""
         changes = choose.random() < 0.1
         if world.is_real and changes and contained and self.changing:
             return choose.choice(self.changing)

@@ -51,7 +51,7 @@ CODES: dict[str, frozenset[int]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """How a command ended; ``code`` is -1 where it raised something. ``seconds`` of work, not of waiting."""
+    """The end of a command; ``code`` is -1 where it raised something. ``seconds`` of work, not of waiting."""
 
     code: int
     out: str
@@ -86,8 +86,8 @@ def perform(root: Path, command: tuple[str, ...]) -> Ending:
 
 
 def wrong(ending: Ending, command: tuple[str, ...], changed: list[str]) -> tuple[str, ...]:
-    """What a user would call a bug. ``changed``: the files that are not as they were, where the command only
-    reads.
+    """The endings that a user would call a bug. ``changed``: the files that are not as they were, where the
+    command only reads.
     """
     both = ending.out + ending.err
     found = []
@@ -109,7 +109,7 @@ def wrong(ending: Ending, command: tuple[str, ...], changed: list[str]) -> tuple
 
 
 def hidden_bug(text: str) -> str:
-    """What a text says of a bug of FlareIaC or of one of its providers; empty where it names none."""
+    """The report in a text of a bug of FlareIaC or of one of its providers; empty where it names none."""
     found = _BUGS.search(text)
     return f"internal error {found[0]}" if found else ""
 
@@ -160,7 +160,7 @@ def _content(stream: io.TextIOWrapper) -> str:
 
 @cache
 def _prepare_once() -> None:
-    """What every command makes again from its own code, and never from the files, is made once."""
+    """Makes once what every command makes again from its own code, and never from the files."""
     import typer.main
 
     from flareiac.app import discovery

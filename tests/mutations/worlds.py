@@ -266,7 +266,7 @@ class Tree:
             self._there[name] = (content, _sign(path))
 
     def changed(self, files: Mapping[str, bytes], ignored: Callable[[str], bool]) -> list[str]:
-        """What is no longer as these files say."""
+        """The names of the files that are no longer as these files say."""
         found = set(self._found())
         names = [
             *found - set(files),

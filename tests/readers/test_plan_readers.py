@@ -129,7 +129,7 @@ definition:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the tools are installed."""
+    """The folder in which the tools are installed."""
     found = tmp_path_factory.mktemp("readers") if WANTED == "1" else Path(WANTED).resolve()
     found.mkdir(parents=True, exist_ok=True)
     return found
@@ -211,7 +211,7 @@ def _golden(root: Path, known: set[frozenset[tuple[str, ...]]]) -> dict[str, Pat
 
 
 def _shape(plan: Path) -> frozenset[tuple[str, ...]]:
-    """What happens to resources, and what stands beside it."""
+    """The actions on resources, and the parts beside them."""
     changes = _read(plan)["resource_changes"]
     return frozenset(
         (*item["change"]["actions"], *sorted(set(item) | set(item["change"]))) for item in changes

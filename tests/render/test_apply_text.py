@@ -1,4 +1,4 @@
-"""What a person reads while an apply runs, and when it has ended."""
+"""The text that a person reads while an apply runs, and when it has ended."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""How complaints are shown to people and to machines."""
+"""The display of diagnostics to people and to machines."""
 
 import json
 from typing import Any

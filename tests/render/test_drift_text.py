@@ -1,4 +1,4 @@
-"""What ``drift`` tells."""
+"""The text of ``drift``."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What is gone once a plan is approved."""
+"""The losses of a plan once it is approved."""
 
 from flareiac.model.plan import Plan
 from flareiac.render.losses_text import losses_text

@@ -1,4 +1,4 @@
-"""What a person reads before an apply."""
+"""The text that a person reads before an apply."""
 
 import re
 from dataclasses import replace

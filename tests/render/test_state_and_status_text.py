@@ -1,4 +1,4 @@
-"""What ``show``, ``state show``, ``output`` and ``status`` print."""
+"""The texts of ``show``, ``state show``, ``output`` and ``status``."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is said of a refusal names the page with the permissions of that place."""
+"""The message of a refusal names the page with the permissions of that place."""
 
 import pytest
 

@@ -1,4 +1,6 @@
-"""What a secret block may stand for: read when it is used, and never shown where it cannot be had."""
+"""The secrets that a secret block may stand for: read when they are used, and never shown where they cannot
+be had.
+"""
 
 import os
 import sys

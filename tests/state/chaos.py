@@ -25,8 +25,9 @@ from tests.support.postgres import PASSWORD
 _AT_ONCE: Final = 4
 _WORKERS: Final = 3
 _ALONE: Final = threading.Lock()
-"""Who starts a process also asks for the exit codes of all others, and of two threads that ask for one at
-once, the second gets 255 (the server of forks writes it once).
+"""The lock for starting processes and for their exit codes. A thread that starts a process also asks for the
+exit codes of all others, and of two threads that ask for one at once, the second gets 255 (the server of
+forks writes it once).
 """
 
 _ENVIRONMENT: Final = {**KEYS, "PGPASSWORD": PASSWORD, "AWS_CONFIG_FILE": "/dev/null"}
@@ -34,7 +35,7 @@ _ENVIRONMENT: Final = {**KEYS, "PGPASSWORD": PASSWORD, "AWS_CONFIG_FILE": "/dev/
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What came of a run; ``problem`` is empty when all is well. ``unanswered``: the server of the test did
+    """The outcome of a run; ``problem`` is empty when all is well. ``unanswered``: the server of the test did
     not answer, so that nothing is known of it.
     """
 
@@ -86,7 +87,7 @@ def _run(context: object, remote: Remote, seed: int, directory: Path) -> Outcome
 
 
 def _exit_code(process: BaseProcess) -> int | None:
-    """Of a process that is waited for; ``None`` where it does not end."""
+    """The exit code of a process that is waited for; ``None`` where it does not end."""
     wait([process.sentinel], timeout=300)
     with _ALONE:
         return process.exitcode
@@ -111,7 +112,7 @@ def _orders(remote: Remote, seed: int, directory: Path) -> list[Order]:
 
 
 def _problem(order: Order, acknowledged: Sequence[bytes]) -> str:
-    """What is wrong with the state after all have ended."""
+    """The fault of the state after all have ended; empty for none."""
     store = open_store(order)
     lease = store.lock("check", timeout=120, on_wait=ignore_wait)
     moment = store.read()

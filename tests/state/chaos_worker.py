@@ -38,8 +38,8 @@ _POINTS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """What a process shall do. ``host`` is the name of the machine that it believes to be on; empty: this
-    one, where others see that it is gone.
+    """The order to a process. ``host`` is the name of the machine that it believes to be on; empty: this one,
+    where others see that it is gone.
     """
 
     backend: str

@@ -1,4 +1,4 @@
-"""What every state store promises; run by a test class per backend that says how to open one."""
+"""The promises of every state store; run by a test class per backend that says how to open one."""
 
 import threading
 from abc import ABC, abstractmethod

@@ -24,7 +24,7 @@ from flareiac_state.settings import checked_workspace
 
 @dataclass(slots=True)
 class Place:
-    """What several stores share when they stand for several processes at one place."""
+    """The place that several stores share when they stand for several processes."""
 
     snapshots: list[bytes] = field(default_factory=list)
     journal: list[bytes] = field(default_factory=list)

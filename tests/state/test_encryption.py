@@ -141,7 +141,7 @@ def test_every_change_of_what_is_stored_is_noticed() -> None:
 
 
 def _is_refused(content: bytes) -> None:
-    """What still looks encrypted is refused with a reason."""
+    """Asserts that content which still looks encrypted is refused with a reason."""
     if is_encrypted(content):
         with pytest.raises((Damaged, Failure)):
             cipher().open(content, Purpose.PLAN, "plan")

@@ -1,4 +1,4 @@
-"""What a database may do to a state: each fault is named, and none of them loses a record."""
+"""The faults that a database may bring to a state: each is named, and none of them loses a record."""
 
 import itertools
 from collections.abc import Iterator

@@ -1,4 +1,6 @@
-"""What a bucket and its server may do to a state: each fault is named, and none of them loses a record."""
+"""The faults that a bucket and its server may bring to a state: each is named, and none of them loses a
+record.
+"""
 
 import re
 import time

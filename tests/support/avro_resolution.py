@@ -1,4 +1,4 @@
-"""Whether data of one Avro schema can be read with another, by the rules of Avro's specification
+"""The check that data of one Avro schema can be read with another, by the rules of Avro's specification
 ("Schema Resolution"). Schemas are parsed JSON.
 """
 
@@ -20,7 +20,7 @@ _PROMOTED: Final = {
 
 
 class InvalidSchema(ValueError):
-    """What is no Avro schema, with the reason."""
+    """The text is no Avro schema; the message gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,9 @@ def check_schema(schema: Json) -> None:
 
 
 def problems(reader: Json, writer: Json) -> list[str]:
-    """Why ``reader`` cannot read what ``writer`` wrote, with the place in the schema; empty when it can."""
+    """The reasons that ``reader`` cannot read what ``writer`` wrote, with the place in the schema; empty when
+    it can.
+    """
     return list(_compare(_side(reader), _side(writer)))
 
 

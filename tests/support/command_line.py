@@ -39,7 +39,7 @@ _kept: Final[dict[frozenset[tuple[str, str]], Forks]] = {}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
-    """How a command ended."""
+    """The end of a command."""
 
     code: int
     out: str

@@ -68,7 +68,7 @@ class Login:
 
     @property
     def settings(self) -> dict[str, str]:
-        """What a client on librdkafka needs."""
+        """The settings that a client on librdkafka needs."""
         return {
             "security.protocol": "SASL_PLAINTEXT",
             "sasl.mechanism": "PLAIN",
@@ -78,7 +78,7 @@ class Login:
 
     @property
     def jaas(self) -> str:
-        """What a client on the JVM needs, as ``sasl.jaas.config``."""
+        """The setting that a client on the JVM needs, as ``sasl.jaas.config``."""
         return f'{_PLAIN} required username="{self.user}" password="{self.password}";'
 
 
@@ -87,8 +87,8 @@ _PLAIN: Final = "org.apache.kafka.common.security.plain.PlainLoginModule"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Which node of a cluster a broker is: each is broker and controller. ``ports``: of each node, those of
-    clients and of controllers. ``id`` of the cluster: None for a new one with each empty directory.
+    """The node of a cluster that a broker is: each is broker and controller. ``ports``: of each node, those
+    of clients and of controllers. ``id`` of the cluster: None for a new one with each empty directory.
     """
 
     ports: tuple[tuple[int, int], ...]
@@ -97,17 +97,17 @@ class Place:
 
     @property
     def bootstrap(self) -> str:
-        """Where clients reach this node."""
+        """The address at which clients reach this node."""
         return f"127.0.0.1:{self.ports[self.at][0]}"
 
     @property
     def servers(self) -> str:
-        """Where clients reach all nodes, separated by commas."""
+        """The addresses at which clients reach all nodes, separated by commas."""
         return ",".join(f"127.0.0.1:{port}" for port, _controller in self.ports)
 
     @property
     def properties(self) -> dict[str, str]:
-        """Who this node is, and who votes."""
+        """The id of this node, and the voters."""
         voters = (f"{at}@127.0.0.1:{port}" for at, (_clients, port) in enumerate(self.ports, 1))
         return {"node.id": str(self.at + 1), "controller.quorum.voters": ",".join(voters)}
 
@@ -161,7 +161,7 @@ class Broker:
 
     @property
     def is_running(self) -> bool:
-        """Whether its process is there."""
+        """Returns True if its process is there."""
         return self._process is not None and self._process.poll() is None
 
     def start(self) -> None:

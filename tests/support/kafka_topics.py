@@ -22,7 +22,7 @@ from confluent_kafka.admin import (
 from confluent_kafka.admin import ConfigResource as Resource
 
 SECONDS: Final = 60.0
-"""How long anything may take before a test calls it hung."""
+"""The seconds that anything may take before a test calls it hung."""
 
 Settings = dict[str, str | int | float | bool]
 
@@ -207,14 +207,14 @@ class Topics:
             raise KafkaException(failures[0])
 
     def _leaders(self, name: str) -> int:
-        """How many partitions have a leader; 0 while the topic is not known everywhere."""
+        """The number of partitions that have a leader; 0 while the topic is not known everywhere."""
         found = self._admin.list_topics(timeout=SECONDS).topics.get(name)
         if found is None or found.error is not None:
             return 0
         return sum(partition.leader >= 0 for partition in found.partitions.values())
 
     def _described(self, name: str) -> Mapping[int, PartitionMetadata]:
-        """What the nodes know of each partition."""
+        """The metadata of each partition as the nodes know it."""
         return self._admin.list_topics(name, timeout=SECONDS).topics[name].partitions
 
     def _offsets(self, name: str, which: OffsetSpec) -> dict[int, int]:

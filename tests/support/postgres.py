@@ -28,7 +28,7 @@ class Postgres:
     process: "subprocess.Popen[bytes]"
 
     def uri(self, database: str) -> str:
-        """What a catalog block says, without the password."""
+        """The URI that a catalog block has, without the password."""
         return f"postgresql://{USER}@127.0.0.1:{self.port}/{database}"
 
     def create(self, database: str) -> str:
@@ -51,7 +51,7 @@ class Postgres:
 
 
 def binaries() -> Path | None:
-    """Where ``initdb`` and ``postgres`` are, or None."""
+    """The folder of ``initdb`` and ``postgres``, or None."""
     listed = shutil.which("pg_config")
     found = (
         [subprocess.run([listed, "--bindir"], capture_output=True, text=True, check=True).stdout.strip()]

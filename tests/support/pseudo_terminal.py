@@ -22,7 +22,7 @@ _TOKEN = re.compile(r"\x1b\[(?P<numbers>[?\d;]*)(?P<letter>[A-Za-z])|(?P<text>[\
 
 @dataclass(slots=True)
 class Screen:
-    """What a command has written to its terminal, and the command."""
+    """The output of a command on its terminal, and the command."""
 
     process: "subprocess.Popen[bytes]"
     columns: int
@@ -68,7 +68,9 @@ class Screen:
 
     @property
     def lines(self) -> list[str]:
-        """What is on the screen now, as far as it was ever written; the cursor's movements are followed."""
+        """The lines on the screen now, as far as they were ever written; the cursor's movements are
+        followed.
+        """
         rows: list[list[str]] = [[]]
         row = column = 0
         for token in _TOKEN.finditer(self.text):

@@ -112,7 +112,7 @@ class SchemaRegistry:
             raise Refused(401, 401, "Unauthorized")
 
     def answer(self, method: str, path: str, body: Mapping[str, Json], *, verbose: bool = False) -> Json:
-        """What is answered to a request. Raises ``Refused``."""
+        """The answer to a request. Raises ``Refused``."""
         if self.down:
             raise Refused(503, 503, "Service Unavailable")
         if path in self.answers:

@@ -80,7 +80,7 @@ class SparkCluster:
         return self._processes[name].pid
 
     def has_ended(self, name: str) -> bool:
-        """Whether its process is gone."""
+        """Returns True if its process is gone."""
         return self._processes[name].poll() is not None
 
     def kill(self, name: str) -> None:
@@ -128,7 +128,7 @@ class SparkCluster:
             time.sleep(0.1)
 
     def log(self) -> str:
-        """What its processes printed, the end of each."""
+        """The output of its processes, the end of each."""
         files = sorted(self._directory.glob("*.log"))
         return "\n".join(f"--- {path.name}\n{path.read_text(errors='replace')[-3000:]}" for path in files)
 

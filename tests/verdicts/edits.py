@@ -108,7 +108,7 @@ def _other_literal(dice: random.Random, tree: Tree) -> None:
 
 
 def _other_inner_literal(dice: random.Random, tree: Tree) -> None:
-    """Of a literal that stands in a template: a key, a path, a format, a bound."""
+    """Changes a literal that stands in a template: a key, a path, a format, a bound."""
     _, expr = _pick(
         dice,
         tree,
@@ -185,7 +185,7 @@ def _other_function(dice: random.Random, tree: Tree) -> None:
 
 
 def _other_field_name(dice: random.Random, tree: Tree) -> None:
-    """Of a struct that a SELECT makes."""
+    """Names a field of a struct that a SELECT makes otherwise."""
     _, expr = _pick(
         dice, tree, lambda each: "struct($" in each.text and " AS " not in each.text and bool(each.parts)
     )
@@ -520,7 +520,7 @@ def _remembered(_dice: random.Random, tree: Tree) -> None:
 
 
 def _other_duration(dice: random.Random, tree: Tree) -> None:
-    """Of windows, gaps and bounds."""
+    """Changes the duration of a window, a gap or a bound."""
     _, expr = _pick(dice, tree, lambda each: bool(_DURATION.search(each.text)))
     place = dice.choice(list(_DURATION.finditer(expr.text)))
     other = dice.choice([each for each in ("5", "10", "15", "20", "30") if each != place[1]])

@@ -23,10 +23,10 @@ _ENOUGH = 0.05
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """What is asked for. ``families``: those of the queries, all where none is named. ``failing``: a file
+    """The order of a run. ``families``: those of the queries, all where none is named. ``failing``: a file
     that takes the pairs on which product and Spark disagree. ``kept``: a folder that takes every pair, in a
-    file for each family. ``minutes`` and ``stops``: after how many no more pairs are made, and after how many
-    pairs over a stop the others run without one, where the bench looks at it.
+    file for each family. ``minutes`` and ``stops``: the time after which no more pairs are made, and the number
+    of pairs over a stop after which the others run without one, where the bench looks at it.
     """
 
     pairs: int
@@ -83,7 +83,7 @@ def _written(order: Order, found: Sequence[Judged], wrong: Sequence[Judged]) -> 
 
 
 def figures(found: Sequence[Judged], said: Mapping[str, Verdict], seed: int) -> Iterator[Figure]:
-    """What was counted."""
+    """The figures that were counted."""
     kinds = Counter(item.judgement for item in found)
     yield Figure(name="verdicts, pairs judged", value=len(found), unit="pairs", detail={"seed": seed})
     for kind in Judgement:
@@ -138,11 +138,11 @@ def is_false_restart(item: Judged, said: Verdict) -> bool:
 
 
 def is_dangerous(item: Judged, said: Verdict) -> bool:
-    """Whether the product says less than Spark."""
+    """Returns True if the product says less than Spark."""
     return is_false_same(item, said) or is_false_restart(item, said)
 
 
 def disagrees(item: Judged, said: Verdict) -> bool:
-    """Whether product and Spark say different things, in either direction."""
+    """Returns True if product and Spark say different things, in either direction."""
     over = item.judgement is Judgement.SAME and said is not Verdict.NONE
     return over or is_dangerous(item, said)

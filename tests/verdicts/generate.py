@@ -12,7 +12,7 @@ _TRIES: Final = 40
 _OF_ONE: Final = 4
 """Pairs with the same old query, one after the other: Spark looks at it once."""
 _SHARE: Final = 0.35
-"""Of edits that mean to change nothing. Many of the others change nothing either."""
+"""The share of edits that mean to change nothing. Many of the others change nothing either."""
 _KEEPING: Final = (
     "neutral", "brackets", "turned", "turned", "turned", "turned", "turned twice", "reordered conditions", "doubled condition",
     "reordered items", "renamed inner", "renamed inner", "grouped by place", ("grouped by "

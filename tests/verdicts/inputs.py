@@ -64,7 +64,7 @@ _SPARK: Final = {
 
 
 def gains(name: str) -> dict[str, str]:
-    """What an input may gain: what it does not have."""
+    """The columns that an input may gain: those that it does not have."""
     return {column: kind for column, kind in GAINS.items() if column not in INPUTS[name]}
 
 

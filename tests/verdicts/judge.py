@@ -27,7 +27,7 @@ class NotAQuery(Exception):
 
 @dataclass(slots=True, kw_only=True)
 class _Old:
-    """What is known of a pair's old version: its frame, its operators with state, its rows by place of the
+    """The known facts of a pair's old version: its frame, its operators with state, its rows by place of the
     input.
     """
 
@@ -248,7 +248,7 @@ def _first(rows: Counter[str]) -> str:
 
 
 def judged(root: Any, pairs: Iterable[Pair], scratch: Path) -> Iterator[Judged]:
-    """Those of the pairs that Spark takes."""
+    """The judgements of the pairs that Spark takes."""
     judge = Judge(root, Path(tempfile.mkdtemp(dir=scratch)))
     for pair in pairs:
         try:

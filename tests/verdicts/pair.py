@@ -21,16 +21,18 @@ class Judgement(StrEnum):
 
 
 class Stop(StrEnum):
-    """What the new query makes of the second batch, on the state that the old one left after the first."""
+    """The result of the new query for the second batch, on the state that the old one left after the
+    first.
+    """
 
     UNTRIED = ""
     SAME = "same"
-    """What it makes with its own state, and the table holds what it would hold had the new query written it
-    all.
+    """The result that it has with its own state, and the table holds what it would hold had the new query
+    written it all.
     """
     TABLE_MIXED = "table mixed"
-    """What it makes with its own state, but rows that the old query wrote are there that the new one would
-    not write.
+    """The result that it has with its own state, but rows that the old query wrote are there that the new one
+    would not write.
     """
     STATE_MIXED = "state mixed"
     """Other rows than with its own state."""
@@ -61,7 +63,7 @@ class Version:
 
     @property
     def settings(self) -> Mapping[str, str]:
-        """Those under which its SQL is read and runs: what a job does not set its engine may."""
+        """The settings under which its SQL is read and runs: those that a job does not set its engine may."""
         return {**self.engine, **self.conf}
 
     @property
@@ -91,7 +93,7 @@ class Pair:
 
     @property
     def watermarked(self) -> bool:
-        """Whether its streams have a watermark: what is appended by time needs one, and what is told apart
+        """True if its streams have a watermark: what is appended by time needs one, and what is told apart
         for ever must not have one.
         """
         return self.output == "append" and not self.old.dedups if self.marked is None else self.marked

@@ -1,4 +1,4 @@
-"""What does the product say of a pair: nothing, a restart, or a word that a person must give first? Needs no
+"""The verdict of the product on a pair: nothing, a restart, or a word that a person must give first. Needs no
 JVM.
 """
 

@@ -103,7 +103,7 @@ class Views:
             self._define(name, name, (), watermarks=False)
 
     def frame(self, version: Version, *, watermarks: bool = False) -> Any:
-        """What a version writes. Raises what Spark says of its SQL."""
+        """The frame that a version writes. Raises Spark's errors about its SQL."""
         self._activate()
         for name in INPUTS:
             self._define(name, version.input(name), tuple(version.gained.get(name, ())), watermarks)
@@ -204,7 +204,7 @@ def types(frame: Any) -> Mapping[str, str]:
 
 
 def refusals() -> tuple[type[Exception], ...]:
-    """What Spark raises, from analysis to the last row."""
+    """The errors that Spark raises, from analysis to the last row."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 

@@ -1,6 +1,6 @@
-"""What does the new query make of the state that the old one left? Runs both over two batches of files, with
-a stop between them; and what does the old one make of a third batch, where it comes back after the new one?
-Is the table after the stop what a batch run of the new version makes of all files?
+"""The results of the new query on the state that the old one left. Runs both over two batches of files, with
+a stop between them; also the old one on a third batch, where it comes back after the new one, and a batch run
+of the new version over all files, to compare the table after the stop with.
 """
 
 import itertools
@@ -81,7 +81,7 @@ class _Course:
         return replace(self, checkpoint=checkpoint, written=list(self.written))
 
     def rows(self, run: int) -> Rows:
-        """What a run wrote: of a table that each batch replaces, the last batch."""
+        """The rows that a run wrote: of a table that each batch replaces, the last batch."""
         batches = self.written[run]
         return sum(batches[-1:] if self.output == "complete" else batches, Rows())
 
@@ -214,8 +214,8 @@ def _way(item: Judged) -> tuple[str, bool]:
 
 
 def _found(pair: _Pair) -> Judged:
-    """What the courses say of it. Versions that write different rows over two batches are different, whatever
-    their plans say.
+    """The judgement by the courses. Versions that write different rows over two batches are different,
+    whatever their plans say.
     """
     item, before, after, mixed = pair.item, pair.before, pair.after, pair.mixed
     assert mixed is not None, "both batches are over"

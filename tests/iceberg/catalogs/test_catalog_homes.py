@@ -1,4 +1,4 @@
-"""Which catalogs are there or not together: those that one file or one database keeps."""
+"""The catalogs that exist or not together: those that one file or one database keeps."""
 
 from pathlib import Path
 from typing import Any

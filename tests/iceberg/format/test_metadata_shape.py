@@ -90,7 +90,7 @@ def unread(place: str) -> bytes:
 
 
 def use(location: str, found: dict[str, Any], request: StatisticsRequest) -> None:
-    """What is done with metadata that was loaded."""
+    """Reads metadata that was loaded, as the program does."""
     spec, _ = parse_metadata(found, location)
     assert len(list(commits(found))) <= 1
     heads(found)

@@ -64,7 +64,7 @@ def tasks(
     runs: Mapping[str, LastRun] | None = None,
     neighbours: tuple[Neighbour, ...] = (),
 ) -> dict[str, MaintenanceTask]:
-    """What is due of the table, by name."""
+    """The tasks that are due of the table, by name."""
     figures = measured(lake, body)
     request = TasksRequest(
         address="table.t",

@@ -125,7 +125,7 @@ def _on_other(history: History, name: str) -> bool:
 
 
 def way(history: History, item: int) -> list[int]:
-    """What a stream passes from the head of main back to a snapshot."""
+    """The snapshots that a stream passes from the head of main back to a snapshot."""
     line = list(history.line(history.refs[0].head))
     return line[: line.index(item)] if item in line else []
 

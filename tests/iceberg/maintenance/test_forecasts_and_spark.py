@@ -1,4 +1,6 @@
-"""What is forecast is what Spark and Iceberg then do, kind by kind, and nothing is due of it afterwards."""
+"""The forecast of each kind is the work that Spark and Iceberg then do, and nothing is due of it
+afterwards.
+"""
 
 import json
 import logging

@@ -33,7 +33,7 @@ def metadata(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, A
 def decide(
     lake: Lake, metadata: tuple[str, dict[str, Any]], body: dict[str, Any]
 ) -> tuple[dict[str, MaintenanceTask], Counter[str]]:
-    """What is due, and how many files of each kind were opened for it."""
+    """The tasks that are due, and the number of files of each kind that were opened for the decision."""
     opened: Counter[str] = Counter()
 
     def read(location: str) -> bytes:

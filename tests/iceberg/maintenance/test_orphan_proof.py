@@ -1,4 +1,4 @@
-"""Which files only a writer of the table can have left. No JVM: names and places alone."""
+"""The files that only a writer of the table can have left. No JVM: names and places alone."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""How tables are shown: in a table of many, below one record, and what is not known as a dash."""
+"""The display of tables: in a table of many, below one record, and unknown figures as a dash."""
 
 from typing import Any
 

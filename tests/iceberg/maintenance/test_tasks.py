@@ -1,5 +1,5 @@
-"""What is due, when, and in which order: times between runs, places that are shared, holders, identities, and
-results beside forecasts.
+"""The due tasks, with their times and order: times between runs, places that are shared, holders, identities,
+and results beside forecasts.
 """
 
 import re
@@ -172,7 +172,7 @@ def test_the_age_of_a_table_is_only_what_its_metadata_proves(
 
 @pytest.mark.parametrize("said", ["false", "no"])
 def test_a_table_that_may_not_lose_files_loses_none(lake: Lake, said: str) -> None:
-    """What is not true is false to Iceberg."""
+    """Any value but true is false to Iceberg."""
     body = ORDERS | {
         "properties": {"gc.enabled": said},
         "orphan_removal": {},

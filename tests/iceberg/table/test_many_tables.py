@@ -1,4 +1,4 @@
-"""What an apply asks of a catalog grows with what it changes, not with what is there."""
+"""The questions of an apply to a catalog grow with what it changes, not with what exists."""
 
 from typing import Any
 

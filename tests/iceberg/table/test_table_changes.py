@@ -225,7 +225,7 @@ def test_a_required_column_fits_an_empty_table_only(lake: Lake) -> None:
 
 
 def test_an_empty_table_is_empty_by_an_earlier_state_too(lake: Lake) -> None:
-    """What was recorded before it told whether rows were ever written stands for the table under
+    """A record of a time before states kept whether rows were ever written stands for the table under
     -refresh=false.
     """
     lake.apply("table.orders", ORDERS)
@@ -420,7 +420,7 @@ NAMES = [
     {"field-id": 2, "names": ["a", "A"], "fields": [{"field-id": 5, "names": ["zip"]}]},
     {"field-id": 4, "names": ["l"], "fields": [{"field-id": 6, "names": ["element"]}]},
 ]
-"""Of a table whose column ``n`` (3) is not found in files without ids."""
+"""The names of a table whose column ``n`` (3) has none in files without ids."""
 
 
 @pytest.fixture
@@ -471,7 +471,9 @@ def test_names_in_files_without_ids_follow_the_columns(mapped: Lake) -> None:
 
 
 def test_names_in_files_without_ids_keep_their_meaning(mapped: Lake) -> None:
-    """What such files have of a column that was renamed or dropped is never read as another one's."""
+    """The values that such files have of a column that was renamed or dropped are never read as another
+    one's.
+    """
     rest = {"l": ["l"], "l.element": ["element"]}
     body: dict[str, Any] = {"namespace": "n", "column": columns(key="long", n="int", l="list<int>")}
     mapped.apply("table.t", body | {"renamed": {"id": "key"}})

@@ -1,4 +1,4 @@
-"""What each change of a table does to the queries that run on it: the whole table of verdicts."""
+"""The effect of each change of a table on the queries that run on it: the whole table of verdicts."""
 
 import itertools
 

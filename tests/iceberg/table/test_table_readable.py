@@ -1,5 +1,5 @@
-"""What of a table can still be read as a stream: what its live snapshots added, told from the metadata of
-real tables.
+"""The part of a table that can still be read as a stream: the additions of its live snapshots, from the
+metadata of real tables.
 """
 
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What one commit sets a table back. Pure."""
+"""The state of a table that one commit sets back. Pure."""
 
 from flareiac_iceberg.table.rollback import HELD_MS, updates, way_back
 

@@ -1,4 +1,4 @@
-"""What goes wrong around tables: other writers, lost results, damaged files, full disks, closed folders."""
+"""The faults around tables: other writers, lost results, damaged files, full disks, closed folders."""
 
 import errno
 import sqlite3

@@ -1,4 +1,4 @@
-"""What was dropped comes back with its rows, and nothing else is ever replaced by it."""
+"""A dropped table comes back with its rows, and nothing else is ever replaced by it."""
 
 import json
 from dataclasses import replace
@@ -85,7 +85,7 @@ def test_metadata_that_is_gone_or_broken_is_told(dropped: Dropped) -> None:
 
 
 WRITTEN = pytest.mark.parametrize("dropped", [2], indirect=True)
-"""What other programs write to, which pyiceberg does to this version."""
+"""The version of tables that other programs write to, which pyiceberg does to this version."""
 
 
 def refused(lake: Lake, request: ApplyRequest[Revive]) -> list[str]:
@@ -100,7 +100,7 @@ def known(request: ApplyRequest[Revive]) -> Path:
 
 
 def unseen(request: ApplyRequest[Revive], **changed: str) -> ApplyRequest[Revive]:
-    """What the state knows where somebody else dropped the table: what was there at the last apply."""
+    """The request of a state whose table somebody else dropped: it knows the table as of the last apply."""
     known = request.action.recorded
     identity = {name: value for name, value in known.identity.items() if name != "last_is_known"}
     recorded = replace(known, identity=identity | changed)

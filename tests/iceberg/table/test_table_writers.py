@@ -1,5 +1,5 @@
-"""Who writes a table: read from the summaries of its snapshots, compact, and with what came since the last
-apply as news.
+"""The writers of a table: read from the summaries of its snapshots, compact, and with the commits since the
+last apply as news.
 """
 
 from typing import Any

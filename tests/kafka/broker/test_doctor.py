@@ -1,4 +1,4 @@
-"""What ``doctor`` says of clusters and of their schema registries."""
+"""The checks of ``doctor`` on clusters and on their schema registries."""
 
 import re
 from pathlib import Path

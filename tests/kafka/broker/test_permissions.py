@@ -31,7 +31,9 @@ GUARD: Final = {
     "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
     "super.users": "User:ANONYMOUS",
 }
-"""Who does not log in may do everything, the broker itself too; the user may do what is granted."""
+"""Settings by which a client that does not log in may do everything, the broker itself too; the user may do
+what is granted.
+"""
 
 
 @pytest.fixture(scope="module")

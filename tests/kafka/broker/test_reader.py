@@ -1,4 +1,4 @@
-"""What the reader of a real cluster answers, and how it ends where it gets no answer."""
+"""The answers of the reader of a real cluster, and its end where it gets no answer."""
 
 import socket
 from collections.abc import Iterator

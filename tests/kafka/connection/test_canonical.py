@@ -1,4 +1,6 @@
-"""What a ``kafka`` block means: the settings of a Java client, with texts in place of secrets and files."""
+"""The meaning of a ``kafka`` block: the settings of a Java client, with texts in place of secrets and
+files.
+"""
 
 from pathlib import Path
 
@@ -11,7 +13,7 @@ SECRET = "flareiac-secret:env:KAFKA_PASSWORD"
 
 
 def connection(body: str, root: Path) -> ConnectionDefinition:
-    """What a ``kafka`` block with this body is."""
+    """The definition of a ``kafka`` block with this body."""
     hcl = (
         'secret "password" {\n  env = "KAFKA_PASSWORD"\n}\n'
         f'kafka "main" {{\n  bootstrap_servers = "a:9092, b:9093"\n{body}\n}}\n'

@@ -53,7 +53,7 @@ class Project:
         return "No changes" in self.run("plan").text
 
     def blocked(self) -> bool:
-        """Whether the plan and the apply both stop at the other state."""
+        """Returns True if the plan and the apply both stop at the other state."""
         plan, applied = self.run("plan"), self.apply()
         found = codes.TOPIC_MANAGED_ELSEWHERE.id
         assert applied.code != 0

@@ -32,7 +32,7 @@ class Project:
         (self.root / "main.flare.hcl").write_text(text.partition("topic ")[0])
 
     def plan(self) -> str:
-        """What a plan prints; blocked ones too."""
+        """The output of a plan, also of a blocked one."""
         done = flareiac(self.root, "plan")
         assert done.code in (0, 4), done.text
         return re.sub(r"\s+", " ", done.text)
@@ -45,7 +45,7 @@ class Project:
         assert done.code == 0, done.text
 
     def is_settled(self) -> bool:
-        """Whether there is nothing left to do."""
+        """Returns True if there is nothing left to do."""
         return "No changes" in self.plan()
 
 

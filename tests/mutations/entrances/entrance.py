@@ -36,7 +36,7 @@ class Entrance:
 
 
 class Bug(AssertionError):
-    """What ended well for the program and not for its user."""
+    """An end that is good for the program and not for its user."""
 
 
 def check(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source] | None = None) -> None:

@@ -49,8 +49,8 @@ def mains() -> tuple[bytes, ...]:
 
 
 def validated(root: Path, content: bytes, given: VariableArguments | None = None) -> Validated | None:
-    """What ``validate`` says of a project with this one file, None for a failure. Raises what it must not
-    raise, and ``Bug`` for what is valid and no text.
+    """The result of ``validate`` for a project with this one file, None for a failure. Raises what
+    ``validate`` must not raise, and ``Bug`` for a valid file that is no text.
     """
     (root / MAIN).write_bytes(content)
     try:

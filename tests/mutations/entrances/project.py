@@ -40,8 +40,8 @@ _TABLES: Final[tuple[Command, ...]] = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Damage:
-    """What one input does: files of the project with other contents (None: a folder is there instead), a row
-    of the catalog with another value; and the command that looks.
+    """The damage of one input: files of the project with other contents (None: a folder is there instead), a
+    row of the catalog with another value; and the command that looks.
     """
 
     command: Command

@@ -156,7 +156,7 @@ def _bounded_time() -> Generator[None, None, None]:
 
 @contextlib.contextmanager
 def _quiet() -> Generator[None, None, None]:
-    """What libraries say on the way is not looked at."""
+    """Hides the output and the warnings of libraries."""
     nothing = io.StringIO()
     with (
         contextlib.redirect_stdout(nothing),

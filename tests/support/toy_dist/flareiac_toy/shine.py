@@ -1,4 +1,4 @@
-"""How a thing shines: a log beside its file, one line for each operation."""
+"""The shine of a thing: a log beside its file, one line for each operation."""
 
 import json
 from dataclasses import dataclass
@@ -33,12 +33,12 @@ class Shine:
 
     @property
     def level(self) -> int:
-        """How much it shines now."""
+        """The level at which it shines now."""
         steps = self.steps
         return steps[-1].level if steps else 0
 
     def has(self, key: str) -> bool:
-        """Whether the operation of this key was carried out."""
+        """Returns True if the operation of this key was carried out."""
         return any(step.key == key for step in self.steps)
 
     def add(self, step: ShineStep) -> None:

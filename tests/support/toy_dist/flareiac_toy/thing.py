@@ -265,7 +265,7 @@ class ThingDriver:
             log.write(f"{address} {stage} {len(notes)}\n")
 
     def measure(self, request: MeasureRequest) -> Attributes:
-        """How much dust lies on it."""
+        """The amount of dust that lies on it."""
         return {"dust": dust_on(self.root, request.attributes["name"])}
 
     def _wait(self, name: str | None, cancel: threading.Event | None = None) -> None:
@@ -337,7 +337,7 @@ class ThingDriver:
         )
 
     def shine(self, recorded: Recorded) -> Shine:
-        """How it has shone."""
+        """The log of its shine."""
         return Shine(self.root / ".toy" / f"{recorded.attributes['name']}.shine")
 
     def set_shine(self, request: ApplyRequest[CustomAction]) -> Outcome:
@@ -395,7 +395,7 @@ class ThingMaintainer:
 
 
 def holds(address: str, attributes: Attributes, _references: References, _facts: object) -> tuple[Hold, ...]:
-    """Who keeps the dust of another."""
+    """The hold of a thing that keeps the dust of another."""
     other = attributes.get("keeps_dust_of")
     return (Hold(subject=other.address, holder=address, reason="it needs the dust"),) if other else ()
 
