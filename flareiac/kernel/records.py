@@ -29,7 +29,7 @@ from typing import (
 
 R = TypeVar("R")
 _OFTEN: Final = 40
-"""The number of records of a kind that a short command has at most."""
+"""The greatest number of records of a kind that a short command has."""
 _LEAVES: Final[frozenset[type]] = frozenset({str, int, float, bool, types.NoneType})
 """The types of values that are written as they are."""
 Metadata: TypeAlias = Mapping[str, Any]

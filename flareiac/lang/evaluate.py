@@ -494,8 +494,8 @@ class Evaluator:
         return None if text is None else str(text.raw)
 
     def iterations(self, expr: Loop) -> tuple[bool, Iterator["Evaluator"] | None]:
-        """True if the collection is sensitive, and an evaluation for each of its elements; None where it is
-        unknown or cannot be gone through (and that is reported).
+        """The marks and the elements of a loop: True if the collection is sensitive, and an evaluation for
+        each of its elements; None where it is unknown or cannot be gone through (and that is reported).
         """
         source = self.value(expr.collection)
         items = pairs(source)

@@ -179,7 +179,7 @@ def test_a_renamed_block_does_not_make_its_file_again(tmp_path: Path, refresh: s
 
 
 def test_another_file_is_a_new_catalog(tmp_path: Path) -> None:
-    """The tables recorded in one file say nothing of another one."""
+    """Records about one file say nothing of another one."""
     config, made = (
         tmp_path / "main.flare.hcl",
         'catalog "lake" {}\nnamespace "n" { catalog = catalog.lake }\n',

@@ -98,9 +98,7 @@ def used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
 def test_a_configuration_says_the_same_from_what_is_kept(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """For each golden case the blocks that were declared before, and are observed, have been read with the
-    same cache.
-    """
+    """In each golden case the declared, recorded and observed texts are read with the same cache."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     case = read_case(path)
     for text in (case.recorded, case.observed, case.main, case.main):

@@ -178,7 +178,7 @@ def read_table(lake: Lake) -> Lake:
 
 @fact("carry.table-layout")
 def test_the_initial_offset_of_a_table_is_one_line_of_json(read_table: Lake) -> None:
-    """The form that the seed of a generation must have."""
+    """The seed of a generation must have this form."""
     text = (read_table.checkpoint("g0001") / "sources/0/offsets/0").read_text()
     assert json.loads(text).keys() == {"version", "snapshot_id", "position", "scan_all_files"}
 

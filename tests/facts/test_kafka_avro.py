@@ -128,7 +128,7 @@ def test_rows_are_written_by_the_names_of_a_given_schema(application: Any) -> No
 
 @fact("avro.to-not-null")
 def test_a_null_where_a_schema_takes_none_fails(application: Any) -> None:
-    """The write of the row fails, and nothing before it: the nullability of a column is not compared."""
+    """The write of the row fails, and nothing before it: whether a column may be null is not compared."""
     schema = record(("a", "int"))
     column = "named_struct('a', IF(rand() < 2, {}, 1))"
     assert back(written(application, column.format("2"), schema), schema) == {"a": 2}

@@ -94,7 +94,9 @@ def test_a_mark_that_is_left_on_the_batch_session_is_there_in_the_next_batch(lak
 
 @fact("marks.replay")
 def test_a_replayed_batch_has_its_number_and_rows_and_is_written_again(lake: Lake) -> None:
-    """The reason to mark each commit of ``foreach_batch``, and to look for the mark before it is made."""
+    """Each commit of ``foreach_batch`` is marked for this reason, and the mark is looked for before the
+    commit is made.
+    """
     lake.create("out", COLUMNS)
     seen = []
 

@@ -76,7 +76,7 @@ def test_a_second_start_on_a_checkpoint_is_refused(lake: Lake, same_session: boo
 
 @fact("driver.second-start")
 def test_with_the_default_a_second_start_ends_the_first_query_silently(lake: Lake) -> None:
-    """The reason for which the driver turns it off."""
+    """The driver turns the setting off for this reason."""
     lake.create("out", {"value": "long"})
     lake.spark.conf.set("spark.sql.streaming.stopActiveRunOnRestart", "true")
     first = lake.start(lake.spark.readStream.format("rate").load().select("value"), "out")

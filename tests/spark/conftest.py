@@ -235,7 +235,7 @@ def own_lake(tmp_path: Path, jars: tuple[Path, ...], java_home: Path) -> Iterato
 
 @pytest.fixture(autouse=True)
 def objects_agree(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reads checkpoints of a test module on the disk and in object storage, and compares."""
+    """Makes each reader of checkpoints in a test module read a copy in object storage too, and compare."""
     only_here = request.node.get_closest_marker("disk_only") is not None
     for name in () if only_here else (*READERS, "prepare_folder"):
         if hasattr(request.module, name):

@@ -50,7 +50,9 @@ class CatalogBlock:
         return self.holds_secret("warehouse", ("properties", "s3.secret-access-key"))
 
     def warehouse(self, *, local: bool) -> str | None:
-        """The place where tables are kept; ``local``: paths are places too, and one is the default."""
+        """The place where tables are kept, None where none is named that can be used (and that is reported).
+        ``local``: paths are places too, and one is the default.
+        """
         value, default = self.written("warehouse"), absolute_location(str(self.lake / "warehouse"), self.root)
         if self.holds_secret_in_warehouse() or (value is None and local):
             return default

@@ -61,8 +61,8 @@ class Kind(Generic[S, F]):
         return self.declaration.name
 
     def figures_of(self, figures: Figures) -> F | None:
-        """The figures that were measured for this kind. Raises ``Mismatch`` for figures of another
-        version.
+        """The figures that were measured for this kind, None where there are none. Raises ``Mismatch`` for
+        figures of another version.
         """
         data = figures.kinds.get(self.name)
         return None if data is None or self.figures is None else decode(self.figures, data, self.name)

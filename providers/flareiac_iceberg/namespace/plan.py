@@ -92,7 +92,7 @@ def _removal(request: PlanRequest, recorded: NamespaceDefinition) -> Proposal:
 
 
 def _not_empty(request: PlanRequest, recorded: NamespaceDefinition, observed: Present) -> Blocker | None:
-    """The reason that it cannot be dropped: tables that this plan does not drop."""
+    """The blocker of a drop: tables that this plan does not drop. None where there are none."""
     leaving = [
         (TableOutline.of(item.recorded.attributes), item.destroy_object)
         for item in request.leaving

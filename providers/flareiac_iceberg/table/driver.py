@@ -685,7 +685,7 @@ def _taken_over(order: Order, found: TableFile) -> str:
 
 
 def _unmarked(order: Order, found: TableFile) -> bool:
-    """Returns True if the table does not carry the lineage of the state that manages it, or is to."""
+    """Returns True if the table carries the lineage of another state, or is yet to carry that of this one."""
     marks = any(isinstance(decode(item), TakeOver) for item in order.payload.changes)
     there = managed_by(found.properties).lineage
     return bool(_taken_over(order, found)) or (marks and there != order.lineage)

@@ -213,7 +213,7 @@ def _action(changes: Sequence[AttributeChange], steps: Sequence[Step], blockers:
 
 
 def _later(changes: Sequence[AttributeChange], steps: Sequence[Step]) -> tuple[str, ...]:
-    """The reason that a change does nothing now."""
+    """The reason that a change does nothing now, in one line; empty where there are steps or no change."""
     if steps or not changes:
         return ()
     names = {str(change.path[0]) for change in changes}

@@ -75,7 +75,9 @@ def _read(folder: Place, started: int | None, committed: int | None) -> QueryPos
 
 
 def _first(sources: Place) -> tuple[int | None, ...]:
-    """The snapshot at which each source began: Iceberg notes it at the first start, and looks at it again."""
+    """The snapshot at which each source began, None where it has none: Iceberg notes it at the first start,
+    and looks at it again.
+    """
     found = {
         int(name): entry
         for name in names_in(sources)

@@ -251,7 +251,9 @@ class _Kafka:
         return declared.name if declared is not None else topic.address
 
     def _connection(self) -> Reference | None:
-        """The connection that is written or filled in; else that of the topic."""
+        """The connection that is written or filled in; else that of the topic. None where there is none,
+        which is reported.
+        """
         block = self._block
         if isinstance(block.connection, Reference):
             return block.connection

@@ -50,8 +50,8 @@ def restarted_jobs(
     references: References,
     own: Callable[[Desired], str | None] = lambda _desired: None,
 ) -> RestartedJobs | None:
-    """The jobs that restart so that something with these references runs on an engine. ``own``: the name
-    there of a job that is not another one. Raises ``Failure``.
+    """The jobs that restart so that something with these references runs on an engine; None for none.
+    ``own``: the name there of a job that is not another one. Raises ``Failure``.
     """
     control = applications.control(engine)
     desired, status = read_desired(control), read_status(control)

@@ -74,8 +74,8 @@ def finish(switch: GenerationSwitch, beginnings: Iterable[Beginning], client: Op
 def ended(
     switch: GenerationSwitch, beginnings: Iterable[Beginning], note: Data, client: OperationClient
 ) -> dict[str, LastBatch | None]:
-    """The last batch of each query: as ``finish`` noted it, else by the marks in the tables. Raises
-    ``Failure``.
+    """The last batch of each query, None where no query has begun: as ``finish`` noted it, else by the marks
+    in the tables. Raises ``Failure``.
     """
     if isinstance(note, Mapping):
         return {item.query.name: _at_batch(item.query, note.get(item.query.name)) for item in beginnings}

@@ -88,7 +88,9 @@ def positions_at(last: LastBatch) -> tuple[str | None, ...]:
 
 
 def times_at(last: LastBatch) -> Mapping[str, int | None]:
-    """The times at which the old generation's streams of tables began, by input. Raises ``Damaged``."""
+    """The times at which the old generation's streams of tables began (UTC milliseconds, None for the
+    beginning), by input. Raises ``Damaged``.
+    """
     try:
         note = read_json(note_of(last.folder))
     except ControlError as trouble:

@@ -337,8 +337,8 @@ def _refused_again(case: JobCase) -> list[Blocker]:
 
 
 def _unreadable(case: JobCase) -> list[Blocker]:
-    """The records and rows that streams cannot read any more, of those that they begin with or go on
-    after.
+    """The blockers of records and rows that streams cannot read any more, of those that they begin with or go
+    on after.
     """
     if _begins_one(case):
         return _unreadable_by_generation(case)

@@ -202,8 +202,8 @@ def _seen(request: ReadRequest, job: JobDefinition, applications: Applications, 
 def _restarted(
     request: ReadRequest, declared: JobDefinition | None, applications: Applications
 ) -> RestartedJobs | None:
-    """The jobs in the declared engine's application that restart, where it lacks jars of the declared job.
-    Raises ``Failure``.
+    """The jobs in the declared engine's application that restart, where it lacks jars of the declared job;
+    None for none. Raises ``Failure``.
     """
     if declared is None or not declared.starts_by_itself:
         return None

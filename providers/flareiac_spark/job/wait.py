@@ -86,8 +86,8 @@ def runs_no_more(status: Status, name: str) -> bool:
 
 
 def wait_until_stopped(control: ControlDirectory, name: str, timeout: float, cancel: threading.Event) -> bool:
-    """Waits, and returns True if the job runs no more. Raises ``Failure`` if the application dies (then it
-    runs no more either).
+    """Waits, and returns True if the job runs no more within ``timeout`` seconds, else False. Raises
+    ``Failure`` if the application dies (then the job runs no more either).
     """
 
     def look(status: Status) -> bool:

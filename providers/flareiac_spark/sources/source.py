@@ -241,7 +241,7 @@ class Source(ABC):
 
     def addition(self, old: "Source") -> str | None:
         """The records that it reads beside those of an old source that goes on in it, and their beginning; as
-        a sentence without its end.
+        a sentence without its end. None for none.
         """
         del old
         return None

@@ -378,8 +378,8 @@ class _Differ:
         return _all([self._key_type(one.expr, other.expr) for one, other in zip(old, new, strict=True)])
 
     def _key_type(self, old: exp.Expr, new: exp.Expr) -> bool | None:
-        """Returns True if the state takes the new key for the old one. It does not where nulls come into a
-        key that had none (the other way it does).
+        """Returns True if the state takes the new key for the old one, None where that is not known. It does
+        not where nulls come into a key that had none (the other way it does).
         """
         if never_null(old) and not never_null(new):
             return False

@@ -431,7 +431,9 @@ def _own_aggregates(item: exp.Expr, select: exp.Select) -> bool:
 
 
 def _starred(item: exp.Expr, scope: _Scope) -> Sequence[GivenColumn] | None:
-    """The columns for which ``*``, ``t.*`` and ``* EXCEPT (a)`` stand, in order."""
+    """The columns for which ``*``, ``t.*`` and ``* EXCEPT (a)`` stand, in order; None where they are not
+    certain.
+    """
     star = item.this if isinstance(item, exp.Column) else item
     if any(value for name, value in star.args.items() if name != "except_"):
         return None

@@ -38,8 +38,8 @@ def this_process() -> ProcessIdentity:
 
 
 def start_of(pid: int) -> str | None:
-    """The start of a running process as a text that no other process shares, None if it does not run (a
-    zombie runs no more).
+    """The start of a running process, as a text that tells it from others of the same number; None if it does
+    not run (a zombie runs no more).
     """
     if pid <= 0:
         return None

@@ -34,7 +34,7 @@ OBJECTS: Final = Rhythm(
 
 
 def fresh_seconds(beat: float) -> float:
-    """The greatest age in seconds of a fresh heartbeat: a busy machine delays some."""
+    """The age in seconds up to which a heartbeat is fresh: a busy machine delays some."""
     return max(20.0, 5 * beat)
 
 

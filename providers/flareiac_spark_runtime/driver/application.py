@@ -407,7 +407,7 @@ class Application:
         self._ahead = {address: ahead for address, ahead in self._ahead.items() if address in self._runners}
 
     def _prepare(self, address: str, job: DesiredJob | None, started: Started) -> None:
-        """Prepares the next start of a job that is only stopped to be started again."""
+        """Prepares the next start of a job that is stopped only to be started again."""
         self._ahead.pop(address, None)
         if job is None or job.state != "running":
             return

@@ -225,8 +225,8 @@ def test_a_required_column_fits_an_empty_table_only(lake: Lake) -> None:
 
 
 def test_an_empty_table_is_empty_by_an_earlier_state_too(lake: Lake) -> None:
-    """A record of a time before states kept whether rows were ever written stands for the table under
-    -refresh=false.
+    """With -refresh=false the record stands for the table, also one of an earlier release that did not keep
+    whether rows were ever written.
     """
     lake.apply("table.orders", ORDERS)
     recorded = lake.state["table.orders"]

@@ -85,7 +85,7 @@ def test_metadata_that_is_gone_or_broken_is_told(dropped: Dropped) -> None:
 
 
 WRITTEN = pytest.mark.parametrize("dropped", [2], indirect=True)
-"""The version of tables that other programs write to, which pyiceberg does to this version."""
+"""Drops a table of version 2: other programs write to it, which pyiceberg does to this version alone."""
 
 
 def refused(lake: Lake, request: ApplyRequest[Revive]) -> list[str]:

@@ -349,7 +349,7 @@ def test_names_are_those_of_the_schema_and_an_optional_field_may_be_left_out(
 
 
 def test_what_spark_itself_would_write_without_an_error(desk: Desk) -> None:
-    """The reason that columns are matched by the driver: the first three are readable, and wrong. A decimal
+    """The driver matches columns itself for this reason: the first three are readable, and wrong. A decimal
     of other digits is refused, where a cast loses nothing.
     """
 

@@ -27,8 +27,8 @@ def settled(folder: Path, batch: int | None) -> LastBatch:
 
 
 def test_logs_are_taken_over_up_to_the_settled_batch(tmp_path: Path) -> None:
-    """The offsets and files that the batch in flight was to read are read again: neither come along. Nor does
-    the query id.
+    """The batch in flight is read again: its offsets and its files do not come along. Nor does the query
+    id.
     """
     old, new = sample(tmp_path / "g0001", committed=2), tmp_path / "g0002"
     prepare_folder(new, StartPositions(by=ME, copied=settled(old, 2)))

@@ -405,7 +405,7 @@ def test_a_filter_has_no_record_decoded_once_more(spark: Any, action: str) -> No
 
 @pytest.mark.parametrize("action", ["drop", "null"])
 def test_what_is_not_asked_is_not_planned(spark: Any, action: str) -> None:
-    """The reason that a record is bad is computed only where it is kept."""
+    """The reason that makes a record bad is computed only where it is kept."""
     source = ResolvedKafka(client={}, format="json", topics=("places",), columns=PAIR)
     item = StreamInput(name="raw", source=source, bad_records=action)
     found = unexplained(spark, [b'{"id": 1}', b'{"id": "x"}'], PAIR)

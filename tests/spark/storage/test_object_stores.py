@@ -156,7 +156,7 @@ def test_a_bucket_that_is_not_there_is_a_failure(
 def test_an_idle_driver_asks_little(
     store: ObjectStore, folder: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The requests of a look and a heartbeat of a driver: the figures of the documentation."""
+    """A look and a heartbeat of a driver make as many requests as the documentation says."""
     control = ControlDirectory(ObjectPath(store, folder))
     control.update_desired(lambda desired: desired, lineage="L", workspace="default")
     lease = control.take_lease("a", this_process(), now=moment(), seconds=60)
