@@ -1,4 +1,4 @@
-"""How long does ``plan -prove`` of many changed jobs take, beside a bare start of the same JVM?
+"""The time of ``plan -prove`` of many changed jobs, beside a bare start of the same JVM.
 
 Each round writes every text anew, so that no answer is known from the round before.
 """

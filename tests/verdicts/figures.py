@@ -25,8 +25,8 @@ _ENOUGH = 0.05
 class Order:
     """The order of a run. ``families``: those of the queries, all where none is named. ``failing``: a file
     that takes the pairs on which product and Spark disagree. ``kept``: a folder that takes every pair, in a
-    file for each family. ``minutes`` and ``stops``: the time after which no more pairs are made, and the number
-    of pairs over a stop after which the others run without one, where the bench looks at it.
+    file for each family. ``minutes`` and ``stops``: the time after which no more pairs are made, and the
+    number of pairs over a stop after which the others run without one, where the bench looks at it.
     """
 
     pairs: int
