@@ -1,5 +1,5 @@
-"""The contract of a driver: it touches one kind of thing in the world, and tells its trouble with
-``Failure``.
+"""The contract of a driver: it touches one kind of thing in the world, and raises ``Failure`` with
+diagnostics where that goes wrong. Any other exception counts as a bug of its provider.
 """
 
 from typing import Protocol
@@ -12,12 +12,14 @@ from flareiac.sdk.results import Observation, Outcome
 class Driver(Protocol):
     """Touches one kind of thing in the world."""
 
-    def read(self, request: ReadRequest) -> Observation: ...
+    def read(self, request: ReadRequest) -> Observation:
+        """Returns what is there and changes nothing. A ``Failure`` that it raises means ``Unreadable``."""
+        ...
 
     def apply(self, request: ChangeRequest) -> Outcome:
-        """Create, adopt or update."""
+        """Creates, adopts or updates. Asked again with the same key, it finds what the first call did."""
         ...
 
     def delete(self, request: ApplyRequest[Delete]) -> Outcome:
-        """Delete; ``Applied`` when it is gone (or was gone already)."""
+        """Deletes. ``Applied`` when it is gone, also where it was gone already."""
         ...

@@ -59,7 +59,8 @@ class MaintenanceTask:
     ``name`` is the block's. ``id`` is the same for the same thing, settings and snapshot.
     ``summary`` says what would be done, or why nothing is, with the figure against its threshold.
     ``forecast`` and results are numbers by name (see ``Performed``). ``held``: who keeps it from doing more,
-    and for how long. ``performer`` is who carries it out. ``work`` None: nothing to carry out.
+    and for how long. ``performer`` is a connection whose session carries it out (see ``Performing``), also
+    where the resource's own provider does. ``work`` None: nothing to carry out.
     """
 
     name: str

@@ -43,9 +43,15 @@ class Offered:
 class Session(Protocol):
     """An open provider. Drivers are safe to use from several threads."""
 
-    def driver(self, type_name: str) -> Driver: ...
+    def driver(self, type_name: str) -> Driver:
+        """Returns the driver of a managed type, or of one whose data are read. A session with one type can
+        be its own driver.
+        """
+        ...
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Ends what the session has begun; no driver of it is used afterwards."""
+        ...
 
 
 class Provider(Protocol):
@@ -59,10 +65,14 @@ class Provider(Protocol):
         """Its block types by name."""
         ...
 
-    def functions(self) -> Sequence[Function]: ...
+    def functions(self) -> Sequence[Function]:
+        """Its functions of the language, often none."""
+        ...
 
     def codes(self) -> CodeTable:
         """The codes of its diagnostics, with their pages."""
         ...
 
-    def open(self, project: Project) -> Session: ...
+    def open(self, project: Project) -> Session:
+        """Opens a session, when a command first asks what is there."""
+        ...

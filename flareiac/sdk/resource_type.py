@@ -97,7 +97,7 @@ class ResourceType:
     need not be asked again about the same ones: it reads no file, environment or clock.
     """
     computed: Mapping[str, Type] = field(default_factory=dict)
-    """Attributes that only the world knows, by type."""
+    """Attributes that only the world knows, by type; the recorded identity has their values."""
     is_implied: bool = False
     """True if an omitted reference resolves to the only declared instance; so it does for a type that is
     embedded (see ``sdk.provider.Offered``).
