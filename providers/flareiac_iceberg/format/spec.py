@@ -144,7 +144,9 @@ Milliseconds: TypeAlias = Annotated[int, Form(duration_text, _milliseconds)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Branch:
-    """The retention of a branch and its snapshots. Times in ms; None: not managed (observed: not set)."""
+    """The limits up to which a branch and its snapshots are kept. Times in ms; None: not managed (observed:
+    not set).
+    """
 
     retain: Milliseconds | None = None
     min_snapshots_to_keep: int | None = None
