@@ -29,7 +29,9 @@ def recorded(snapshot: Snapshot, address: str) -> ResourceRecord:
     if record is None:
         connections = {each for resource in snapshot.resources.values() for each in resource.resolved}
         hint = (
-            "flareiac state list shows what it "
+            "A connection is recorded with each resource that uses it, and has no record of its own."
+            if address in connections
+            else "flareiac state list shows what it "
             f"holds.{did_you_mean(address, {*snapshot.resources, *connections})}"
         )
         raise Failure(error(codes.NOT_IN_STATE, f"The state does not hold {address}. {hint}"))
