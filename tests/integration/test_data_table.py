@@ -82,8 +82,8 @@ def test_what_others_own_is_read_and_left_alone(project: Project) -> None:
     assert 'There is no column "all.name"' in refused
     project.write(copy=COPY.replace("all.name", "all.title AS name"))
     plan = project.plan(2)
-    assert '- inputs.events.columns.name  = "string"' in plan, plan
-    assert '+ inputs.events.columns.title = "string"' in plan, plan
+    assert '- input.events.columns.name  = "string"' in plan, plan
+    assert '+ input.events.columns.title = "string"' in plan, plan
     assert "Plan: 0 to add, 1 to change, 0 to destroy. Restarts: 1." in plan
     assert catalog.load_table("theirs.events").metadata.table_uuid == uuid
     project.remove("copy")
