@@ -68,3 +68,22 @@ def test_table_tasks_are_found_in_the_archive_as_if_they_were_installed(tmp_path
     kinds = [line.split() for line in found.stdout.splitlines()]
     assert {name for name, _kind in kinds} >= {"rewrite_data_files", "expire_snapshots", "delete_rows"}
     assert all(name == kind for name, kind in kinds)
+
+
+def test_a_driver_of_the_last_release_opens_a_kind_that_it_did_not_know_yet() -> None:
+    """The package was upgraded beside it: the kind stands on the classes that the driver has in memory."""
+    program = """
+import sys
+from importlib import import_module
+for name in ("storage", "sources.kept", "sources.resolved"):
+    module = import_module(f"flareiac_spark_runtime.{name}")
+    sys.modules[f"flareiac_spark.{name}"] = module
+loaded = sys.modules["flareiac_spark.sources.resolved"]
+for name in [name for name in sys.modules if name.startswith("flareiac_spark_runtime")]:
+    del sys.modules[name]
+for kind in ("files", "kafka", "rate", "table"):
+    found = import_module(f"flareiac_spark.sources.{kind}.resolved").KIND
+    assert issubclass(found, loaded.ResolvedSource), kind
+"""
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert ran.stderr == ""
