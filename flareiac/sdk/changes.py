@@ -187,7 +187,7 @@ class Usage:
     readers can wait for it.
     """
     tolerates: tuple[str, ...] = ()
-    """What may happen to the subject without ending a holder that runs on: ``deletes`` and ``overwrites`` of
+    """Changes of the subject that do not end a holder that runs on: ``deletes`` and ``overwrites`` of
     rows that it reads, ``added columns`` of what it writes.
     """
     columns: tuple[str, ...] | None = None
@@ -197,15 +197,14 @@ class Usage:
     part: str | None = None
     """The part of the subject that is used, where it is not the main one: a table's branch."""
     sharing: Sharing = Sharing.ADDS
-    """What a writer does to the rows of others."""
+    """The effect of a writer on the rows of others."""
     mode: str = ""
     """The word of the holder's configuration that decides ``sharing``."""
     queries: tuple[str, ...] | None = None
-    """Of a writer: the ids of all queries that it is recorded to run or to have run; None where they are not
-    known.
+    """The ids of all queries that a writer is recorded to run or to have run; None where they are not known.
     """
     conflict: Conflict | None = None
-    """What another holder means, with ``HOLDS_ALONE``."""
+    """The meaning of another holder, with ``HOLDS_ALONE``."""
     counts: bool = False
     """True if the holder's plan says how many rows the subject has, so that its history is read."""
 
@@ -246,7 +245,7 @@ class Proposal:
     blockers: tuple[Blocker, ...] = ()
     disturbs: tuple[Impact, ...] = ()
     drift: tuple[str, ...] = ()
-    """What changed behind the team's back, in words, for ``drift``."""
+    """The changes behind the team's back, in words, for ``drift``."""
     fingerprint: Data = None
     """See ``Planner.fingerprint``; the core adds it."""
     payload: Data = None
@@ -257,18 +256,18 @@ class Proposal:
     planned, in whole or in parts.
     """
     unproven: str = ""
-    """What apply alone proves before it changes anything, such as ``SQL``."""
+    """The part that apply alone proves before it changes anything, such as ``SQL``."""
     provable: bool = field(default=False, metadata=SPARSE)
     """True if it is blocked for want of a proof alone (see ``Proving``)."""
     unknown: tuple[str, ...] = field(default=(), metadata=SPARSE)
-    """What could not be observed, in words, so that no changes here do not mean that all is well. Diagnostics
-    explain it.
+    """Facts that could not be observed, in words, so that no changes here do not mean that all is well.
+    Diagnostics explain it.
     """
     stages: tuple[Stage, ...] = field(default=(), metadata=SPARSE)
-    """What happens before the change's own operation, in order, each carried out by ``Staged.perform``."""
+    """The stages before the change's own operation, in order, each carried out by ``Staged.perform``."""
     closing: str = field(default="", metadata=SPARSE)
-    """What the operation does after all stages, in the imperative."""
+    """The work of the operation after all stages, in the imperative."""
     at_rest: bool = field(default=False, metadata=UNSTORED)
-    """Of a resource that runs: it certainly does not run now, and goes on with nothing that it kept, so that
-    no change of what it uses concerns it.
+    """True of a resource for running that certainly does not run now, and goes on with nothing that it kept,
+    so that no change of what it uses concerns it.
     """

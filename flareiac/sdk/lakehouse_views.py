@@ -1,7 +1,7 @@
 """Tables, catalogs and topics as other providers read them: the attributes that their types promise, typed.
 
-A provider reads a resource of another one through these views alone. Whoever brings a type of the name
-``table``, ``catalog`` or ``topic`` gives its canonical attributes these names.
+A provider reads a resource of another one through these views alone. A provider that has a type of
+the name ``table``, ``catalog`` or ``topic`` gives its canonical attributes these names.
 """
 
 from collections.abc import Mapping

@@ -107,8 +107,8 @@ class ResourceType:
     and it is read without any connection of the project.
     """
     upgrades: tuple[Upgrade, ...] = ()
-    """Of managed types: the first one makes what version 1 of the type recorded what version 2 records, and
-    so on (see ``sdk.upgrades``).
+    """Upgrades of a managed type: the first one makes what version 1 of the type recorded what version 2
+    records, and so on (see ``sdk.upgrades``).
     """
 
     # Planning
@@ -160,7 +160,7 @@ class ResourceType:
     sources: Callable[[Attributes, Project], tuple[str, ...]] = lambda *_nothing: ()
     """(attributes, project): folders with files that a resource needs and others write."""
     home: Callable[[Attributes], str | None] = lambda _attributes: None
-    """Of a connection: the file or server that keeps everything behind it, which is there or not as a whole.
+    """The file or server that keeps everything behind a connection, which is there or not as a whole.
     Connections with the same home share it.
     """
 
@@ -169,7 +169,7 @@ class ResourceType:
     maintainer: Callable[[], Maintainer] | None = None
     """Loads what decides about due work, when there is some to decide about."""
     sheet: StatisticsSheet | None = None
-    """How statistics are shown, where the driver of the type reports some."""
+    """The sheet of statistics, where the driver of the type reports some."""
 
     # Texts
 
@@ -184,7 +184,7 @@ class ResourceType:
     because it was declared, which an import block cannot name; None where nothing is known.
     """
     remains: Callable[[Attributes], Remains] = lambda _identity: Remains()
-    """What is left of a resource that was dropped, by its identity."""
+    """The remains of a dropped resource, by its identity."""
 
     @property
     def schema_version(self) -> int:

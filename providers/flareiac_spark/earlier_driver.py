@@ -1,4 +1,4 @@
-"""What a driver of release 0.1.0 still imports by its old name, where the package was upgraded while it runs.
+"""Imports by old names of a driver of release 0.1.0, where the package was upgraded while it runs.
 
 That driver has everything in memory but the kinds of sources, which it imports by name when a job reads one
 for the first time. They are classes of this release then, on the modules that the driver has loaded already,

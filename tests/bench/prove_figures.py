@@ -1,6 +1,6 @@
 """The time of ``plan -prove`` of many changed jobs, beside a bare start of the same JVM.
 
-Each round writes every text anew, so that no answer is known from the round before.
+Each round writes every text again with another literal, so that no answer is kept from the round before.
 """
 
 import statistics

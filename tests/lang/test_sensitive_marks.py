@@ -1,4 +1,4 @@
-"""Sensitive values are neither shown nor can they be told from the values that are shown.
+"""Sensitive values are neither shown nor can they be derived from the values that are shown.
 
 The law: an expression is evaluated with several secrets in the same place; what may be shown of its results
 is the same each time, and no complaint holds the secret.

@@ -1,4 +1,4 @@
-"""Stored values come back as they were, and bytes that nobody stored are damage, whatever they are."""
+"""Stored values come back as they were, and bytes that were never stored are damage, whatever they are."""
 
 import contextlib
 import json

@@ -66,9 +66,9 @@ class JobFacts:
     # What should run, as the control directory says
 
     digest: str | None = None
-    """Of the definition that should run; None where there is none."""
+    """The digest of the definition that should run; None where there is none."""
     spec: JobSpec | None = None
-    """That definition; None also where it is of another release."""
+    """The definition itself; None also where it is of another release."""
     query: str | None = None
     """The digest of what it computes alone."""
     state: str | None = None
@@ -84,14 +84,14 @@ class JobFacts:
 
     alive: bool = False
     ended: str = ""
-    """Why an application is not alive any more; ``idle_shutdown`` is no error."""
+    """The reason that an application is not alive any more; ``idle_shutdown`` is no error."""
     silent: str = ""
-    """Why it is neither known to live nor to be gone."""
+    """The reason that it is neither known to live nor to be gone."""
     elsewhere: str = ""
     """Its process where that is on another host, so that its lease can tell."""
     phase: str | None = None
     since_ms: int | None = None
-    """When the phase began (ms since 1970, UTC)."""
+    """The time at which the phase began (ms since 1970, UTC)."""
     runs: str | None = None
     """The digest of the definition of which the application said this last; None where it said nothing."""
     error: str | None = None
@@ -118,7 +118,7 @@ class JobFacts:
     absent: tuple[str, ...] = ()
     """Local folders of files that are read and do not exist."""
     reach: Mapping[str, Mapping[str, InputReach]] = field(default_factory=dict)
-    """What became of the records that inputs have yet to read, by query and input, where brokers hold them.
+    """The fate of the records that inputs have yet to read, by query and input, where brokers hold them.
     """
     schemas: Mapping[str, tuple[SchemaFinding, ...]] = field(default_factory=dict)
     """Findings on the newest schemas that values name, by input."""

@@ -88,7 +88,7 @@ def test_removing_a_setting_is_changing_it(stateful: Mapping[str, Any]) -> None:
 
 @pytest.mark.parametrize("moves", [False, True], ids=["one engine", "another engine"])
 def test_a_setting_is_the_job_s_own_or_else_its_engine_s(stateful: Mapping[str, Any], moves: bool) -> None:
-    """The value that counts is the one under which the query runs, whoever sets it: the token shows that
+    """The value that counts is the one under which the query runs, from the job or its engine: the token shows that
     one.
     """
     name = "spark.sql.ansi.enabled"

@@ -459,7 +459,7 @@ def test_a_new_job_does_not_go_on_after_a_query_that_nobody_knows(tmp_path: Path
 
 
 def test_a_new_job_from_a_moment_leaves_a_stranger_s_batch_alone(tmp_path: Path, driver: Driver) -> None:
-    """The batch in flight of a query that nobody knows may be written or not: nothing goes on after it."""
+    """The batch in flight of an unknown query may be written or not: nothing goes on after it."""
     case = setting(tmp_path, driver, TABLES, start="2026-06-01T00:00:00Z")
     sample(case.folder(1), ("table",), committed=2)
     request = case.request.with_action(Create(planned=case.after.attributes()))
