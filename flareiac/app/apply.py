@@ -9,17 +9,17 @@ from contextlib import contextmanager
 from dataclasses import field, replace
 from enum import StrEnum
 
-from flareiac.app.lock import locked
 from flareiac.app.machine_needs import lacking
 from flareiac.app.maintenance_recheck import MaintenanceRecheck
 from flareiac.app.misshapen_parts import misshapen_plan
 from flareiac.app.plan import PlanReport, PlanRequest, Refresh, plan
 from flareiac.app.plan_origin import check_origin
 from flareiac.app.prove import Asking, ask, plan_with, provable, with_learned
-from flareiac.app.seen_states import note_seen
-from flareiac.app.single_operation import LockedState, write_state
 from flareiac.app.source_spans import with_spans
-from flareiac.app.state_recover import recover_waiting
+from flareiac.app.state.lock import locked
+from flareiac.app.state.recover import recover_waiting
+from flareiac.app.state.single_operation import LockedState, write_state
+from flareiac.app.state_place.seen import note_seen
 from flareiac.app.workspace import Workspace
 from flareiac.applying.apply import Report, settle_open, waiting_notes
 from flareiac.applying.apply import apply as carry_out

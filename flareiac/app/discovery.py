@@ -8,7 +8,7 @@ from functools import cache
 from importlib.metadata import entry_points
 
 from flareiac.app.other_states.states_provider import StatesProvider
-from flareiac.app.state_backends import BACKEND_KINDS
+from flareiac.app.state_place.backends import BACKEND_KINDS
 from flareiac.config.registry import Registry
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, error

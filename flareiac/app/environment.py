@@ -5,7 +5,7 @@ values of its variables. Touches the file system.
 import secrets
 from pathlib import Path
 
-from flareiac.app.state_place import written_settings
+from flareiac.app.state_place.place import written_settings
 from flareiac.model.applied_from import AppliedFrom, applied_from
 from flareiac.model.desired import Desired
 from flareiac.model.snapshot import Snapshot

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
-from flareiac.app.recorded import connection_of, recorded
+from flareiac.app.state.recorded import connection_of, recorded
 from flareiac.app.workspace import Workspace
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import flareiac
 from flareiac.app.discovery import installed
-from flareiac.app.state_place import project_cipher
+from flareiac.app.state_place.place import project_cipher
 from flareiac.config.files import SUFFIX
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, error

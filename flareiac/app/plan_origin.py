@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 import flareiac
-from flareiac.app.selection import VARIABLE
+from flareiac.app.state_place.selection import VARIABLE
 from flareiac.app.workspace import Workspace
 from flareiac.config.files import is_variable_file
 from flareiac.config.variables import ENVIRONMENT_PREFIX

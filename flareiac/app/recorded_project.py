@@ -6,8 +6,8 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from flareiac.app.recorded import recorded
-from flareiac.app.single_operation import LockedState, carry_out, locked_state
+from flareiac.app.state.recorded import recorded
+from flareiac.app.state.single_operation import LockedState, carry_out, locked_state
 from flareiac.app.workspace import Workspace
 from flareiac.kernel.data import Data
 from flareiac.kernel.lazy_dataclass import dataclass

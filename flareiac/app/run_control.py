@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from flareiac.app.lock import locked
 from flareiac.app.plan import Reading, questions, streamed_from
-from flareiac.app.recorded import connection_of, recorded
+from flareiac.app.state.lock import locked
+from flareiac.app.state.recorded import connection_of, recorded
 from flareiac.app.workspace import Workspace
 from flareiac.kernel import codes
 from flareiac.kernel.data import digest

@@ -10,10 +10,10 @@ from dataclasses import field
 from pathlib import Path
 
 from flareiac.app.discovery import Installed, InstalledTypes, installed
-from flareiac.app.seen_states import Expected, check_known, check_seen, is_stored
-from flareiac.app.selection import DEFAULT
-from flareiac.app.state_place import StatePlace, project_cipher, state_place
-from flareiac.app.state_setup import StateRequest, set_up_state
+from flareiac.app.state_place.place import StatePlace, project_cipher, state_place
+from flareiac.app.state_place.seen import Expected, check_known, check_seen, is_stored
+from flareiac.app.state_place.selection import DEFAULT
+from flareiac.app.state_place.setup import StateRequest, set_up_state
 from flareiac.config.files import ModuleFiles
 from flareiac.config.files import read as read_file
 from flareiac.config.load import Configuration, DataBlocks, ReadData

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from flareiac.app.selection import selection
+from flareiac.app.state_place.selection import selection
 from flareiac.app.workspace import VariableArguments, Workspace
 from flareiac.cli.invocation import Invocation
 from flareiac.cli.options import VariableOptions

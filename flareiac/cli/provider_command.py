@@ -5,8 +5,8 @@ from contextlib import contextmanager
 
 import typer
 
-from flareiac.app.lock import locked
 from flareiac.app.recorded_project import LockedView, RecordedView, state_change
+from flareiac.app.state.lock import locked
 from flareiac.cli.invocation import Invocation
 from flareiac.cli.locked_work import locked_work
 from flareiac.cli.project import opened

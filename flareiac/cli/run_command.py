@@ -178,7 +178,7 @@ def _unexpected(problem: Exception, invocation: Invocation) -> Diagnostic:
         invocation.terminal.say("".join(traceback.format_exception(problem)))
         return _bug(problem)
     # Imported here: only a failure needs it.
-    from flareiac.app.edited_state import edited_state
+    from flareiac.app.state.edited_by_hand import edited_state
 
     return edited_state(invocation.root, problem) or _bug(problem)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from flareiac.app.state_place import installed_backend
+from flareiac.app.state_place.place import installed_backend
 from tests.support.command_line import Ended, flareiac
 
 GOOD = (

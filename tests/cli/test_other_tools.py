@@ -8,7 +8,7 @@ import pytest
 from flareiac.app.discovery import installed
 from flareiac.app.explain import explain
 from flareiac.app.provided_commands import provided_commands
-from flareiac.app.state_place import installed_backend
+from flareiac.app.state_place.place import installed_backend
 from flareiac.cli.command_tree import CORE
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.main import run

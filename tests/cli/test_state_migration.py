@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from flareiac.app.state_place import StatePlace, installed_backend
+from flareiac.app.state_place.place import StatePlace, installed_backend
 from tests.support.command_line import flareiac
 
 _THING = 'thing "a" {\n  name  = flareiac.workspace\n  value = "1"\n}\n'

@@ -8,8 +8,8 @@ from functools import reduce
 from operator import or_
 from typing import Any, Final, Literal, TypedDict
 
-from flareiac.app.backend_record import FORMAT_VERSION as BACKEND_VERSION
-from flareiac.app.backend_record import BackendRecord
+from flareiac.app.state_place.backend_record import FORMAT_VERSION as BACKEND_VERSION
+from flareiac.app.state_place.backend_record import BackendRecord
 from flareiac.model.emergency import EmergencyHeader
 from flareiac.model.intents import StoredMaintenance, StoredRequest
 from flareiac.model.journal import Entry
@@ -209,7 +209,7 @@ DOCUMENTS: Final = (
         kind=BackendRecord,
         version=BACKEND_VERSION,
         version_in="in `format_version`",
-        declared_in="`FORMAT_VERSION` in `flareiac/app/backend_record.py`",
+        declared_in="`FORMAT_VERSION` in `flareiac/app/state_place/backend_record.py`",
         writer="`init` and commands that change anything",
         reader=_COMMANDS,
         beside={"format_version": Literal[BACKEND_VERSION]},

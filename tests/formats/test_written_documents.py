@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from jsonschema import Draft202012Validator
 
-from flareiac.app.backend_record import BackendRecord, record_path, write_record
+from flareiac.app.state_place.backend_record import BackendRecord, record_path, write_record
 from flareiac.kernel.records import encode
 from flareiac.model.journal import Entry, encode_entry
 from flareiac.model.plan import Plan

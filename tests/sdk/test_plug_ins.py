@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from flareiac.app.state_backends import state_backend
+from flareiac.app.state_place.backends import state_backend
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk import brokers, table_tasks
 from flareiac.sdk.plug_ins import plug_in

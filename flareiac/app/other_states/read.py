@@ -7,11 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from flareiac.app.backend_record import read_record
 from flareiac.app.other_states.schema import OUTPUTS, PATH
-from flareiac.app.seen_states import is_stored
-from flareiac.app.state_backends import state_backend
-from flareiac.app.state_place import project_cipher, recorded_place
+from flareiac.app.state_place.backend_record import read_record
+from flareiac.app.state_place.backends import state_backend
+from flareiac.app.state_place.place import project_cipher, recorded_place
+from flareiac.app.state_place.seen import is_stored
 from flareiac.config.backend import LOCAL
 from flareiac.kernel import codes
 from flareiac.kernel.codes import Code

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from flareiac.app.state_backends import BACKEND_KINDS
+from flareiac.app.state_place.backends import BACKEND_KINDS
 from flareiac.config.backend import LOCAL, is_switch, no_such_setting, value_of_setting
 from flareiac.kernel import codes
 from flareiac.kernel.data import Attributes, Data

@@ -11,7 +11,7 @@ import typer
 from flareiac.app.apply import ApplyOptions, ApplyOutcome, ApplyReport, apply_fresh, apply_saved
 from flareiac.app.plan import PlanReport, PlanRequest
 from flareiac.app.plan_files import read_plan
-from flareiac.app.selection import DEFAULT
+from flareiac.app.state_place.selection import DEFAULT
 from flareiac.cli.apply_output import ApplyOutput, JsonOutput, TextOutput
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation

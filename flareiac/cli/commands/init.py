@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from flareiac.app.setup import declared, initialise
-from flareiac.app.state_setup import Change, StateRequest
+from flareiac.app.state_place.setup import Change, StateRequest
 from flareiac.cli.complaints import complain
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from flareiac.app.lock_control import lock_status, release_lock
+from flareiac.app.state.lock_control import lock_status, release_lock
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
 from flareiac.cli.project import opened

@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 
 from flareiac.app.discovery import installed
-from flareiac.app.recorded import addresses, recorded
-from flareiac.app.state_edit import move, remove
+from flareiac.app.state.edit import move, remove
+from flareiac.app.state.recorded import addresses, recorded
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
 from flareiac.cli.locked_work import locked_work

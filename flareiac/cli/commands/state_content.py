@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from flareiac.app.state_content import pull as pull_state
-from flareiac.app.state_content import push as push_state
+from flareiac.app.state.content import pull as pull_state
+from flareiac.app.state.content import push as push_state
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
 from flareiac.cli.locked_work import locked_work

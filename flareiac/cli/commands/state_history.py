@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from flareiac.app.state_history import history as kept
-from flareiac.app.state_history import rollback as go_back
+from flareiac.app.state.history import history as kept
+from flareiac.app.state.history import rollback as go_back
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
 from flareiac.cli.locked_work import locked_work

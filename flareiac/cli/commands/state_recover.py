@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from flareiac.app.state_recover import RecoverReport, recover_state
+from flareiac.app.state.recover import RecoverReport, recover_state
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
 from flareiac.cli.locked_work import locked_work

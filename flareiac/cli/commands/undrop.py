@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from flareiac.app.undrop import undrop as bring_back
+from flareiac.app.state.undrop import undrop as bring_back
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
 from flareiac.cli.locked_work import locked_work

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from flareiac.app import workspaces as use_cases
-from flareiac.app.selection import VARIABLE, choose, selection
+from flareiac.app.state import workspaces as use_cases
+from flareiac.app.state_place.selection import VARIABLE, choose, selection
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
 from flareiac.cli.locked_work import locked_work

@@ -8,10 +8,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from flareiac.app.backend_record import read_record
 from flareiac.app.discovery import installed
 from flareiac.app.plan_files import read_plan
-from flareiac.app.selection import selection
+from flareiac.app.state_place.backend_record import read_record
+from flareiac.app.state_place.selection import selection
 from flareiac.app.workspace import Workspace
 from flareiac.model.emergency import EmergencyHeader, decode_emergency, encode_header, encode_lines
 from flareiac.model.plan_file import plan_digest

@@ -7,8 +7,8 @@ from typing import Final
 
 from flareiac.app.discovery import installed
 from flareiac.app.explain import everything, explain
-from flareiac.app.recorded import addresses, connection_of, recorded
-from flareiac.app.selection import checked_name
+from flareiac.app.state.recorded import addresses, connection_of, recorded
+from flareiac.app.state_place.selection import checked_name
 from flareiac.kernel.addresses import parse_address
 from flareiac.kernel.column_types import type_of
 from flareiac.kernel.diagnostics import Failure

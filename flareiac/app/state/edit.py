@@ -5,9 +5,9 @@ resources themselves stay as they are.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from flareiac.app.recorded import recorded
-from flareiac.app.single_operation import locked_state, write_state
-from flareiac.app.undrop import give_up
+from flareiac.app.state.recorded import recorded
+from flareiac.app.state.single_operation import locked_state, write_state
+from flareiac.app.state.undrop import give_up
 from flareiac.app.workspace import Workspace
 from flareiac.kernel import codes
 from flareiac.kernel.addresses import Address, parse_address

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
-from flareiac.app.single_operation import carry_out, locked_state
+from flareiac.app.state.single_operation import carry_out, locked_state
 from flareiac.app.workspace import Workspace
 from flareiac.kernel import codes
 from flareiac.kernel.addresses import parse_address

@@ -4,15 +4,15 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from flareiac.app.misshapen_parts import what_is_misshapen
-from flareiac.app.seen_states import Expected
-from flareiac.app.single_operation import (
+from flareiac.app.state.history import kept_of_damaged, serial_after
+from flareiac.app.state.single_operation import (
     DamagedState,
     LockedState,
     locked_or_damaged,
     replace_damaged,
     write_state,
 )
-from flareiac.app.state_history import kept_of_damaged, serial_after
+from flareiac.app.state_place.seen import Expected
 from flareiac.app.workspace import Workspace
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error

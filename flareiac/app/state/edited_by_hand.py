@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from flareiac.app.misshapen_parts import MISSHAPEN, misshapen_intent, requests, what_is_misshapen
-from flareiac.app.selection import selection
+from flareiac.app.state_place.selection import selection
 from flareiac.app.workspace import Workspace
 from flareiac.config.registry import Registry
 from flareiac.kernel import codes

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TypeVar
 
-from flareiac.app.lock import locked
-from flareiac.app.seen_states import Expected, note_seen
+from flareiac.app.state.lock import locked
+from flareiac.app.state_place.seen import Expected, note_seen
 from flareiac.app.workspace import Workspace
 from flareiac.applying.emergency_file import EmergencyFile, results_in_file
 from flareiac.applying.state_writer import Recording

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 
-from flareiac.app.backend_record import BackendRecord, read_record, remove_record, write_record
-from flareiac.app.state_migration import migrate
-from flareiac.app.state_place import (
+from flareiac.app.state_place.backend_record import BackendRecord, read_record, remove_record, write_record
+from flareiac.app.state_place.migration import migrate
+from flareiac.app.state_place.place import (
     StatePlace,
     both_ways,
     installed_backend,

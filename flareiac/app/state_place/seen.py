@@ -7,9 +7,9 @@ from contextlib import suppress
 from dataclasses import replace
 from enum import StrEnum
 
-from flareiac.app.backend_record import read_record, write_record
-from flareiac.app.selection import DEFAULT
-from flareiac.app.state_place import StatePlace
+from flareiac.app.state_place.backend_record import read_record, write_record
+from flareiac.app.state_place.place import StatePlace
+from flareiac.app.state_place.selection import DEFAULT
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, did_you_mean, error
 from flareiac.sdk.state import Damaged

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from flareiac.app.lock import locked
-from flareiac.app.single_operation import writing_state
+from flareiac.app.state.lock import locked
+from flareiac.app.state.single_operation import writing_state
 from flareiac.app.workspace import Workspace, state_trouble
 from flareiac.applying.emergency_file import waiting_files
 from flareiac.kernel import codes

@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
-from flareiac.app.single_operation import DamagedState, locked_or_damaged, replace_damaged, write_state
+from flareiac.app.state.single_operation import DamagedState, locked_or_damaged, replace_damaged, write_state
 from flareiac.app.workspace import Workspace, state_trouble
 from flareiac.kernel import codes
 from flareiac.kernel.data import read_json

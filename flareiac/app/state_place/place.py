@@ -14,9 +14,9 @@ from functools import cache
 from pathlib import Path
 from shlex import quote
 
-from flareiac.app.backend_record import BackendRecord, read_record
-from flareiac.app.encryption import cipher_of
-from flareiac.app.state_backends import BACKEND_KINDS, state_backend
+from flareiac.app.state_place.backend_record import BackendRecord, read_record
+from flareiac.app.state_place.backends import BACKEND_KINDS, state_backend
+from flareiac.app.state_place.encryption import cipher_of
 from flareiac.config.backend import LOCAL, BackendBlock
 from flareiac.config.settings import Settings, read_settings
 from flareiac.config.settings_blocks import settings_blocks

@@ -7,8 +7,8 @@ in between is finished by running it again. What the old place holds stays reada
 
 from collections.abc import Callable, Mapping, Sequence
 
-from flareiac.app.seen_states import state_gone
-from flareiac.app.state_place import StatePlace, moved_to
+from flareiac.app.state_place.place import StatePlace, moved_to
+from flareiac.app.state_place.seen import state_gone
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.kernel.kill_points import reach

@@ -8,10 +8,10 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from flareiac.app.backend_record import read_record, write_record
-from flareiac.app.lock import locked
-from flareiac.app.seen_states import no_such_workspace
-from flareiac.app.selection import DEFAULT, VARIABLE, Selection, checked_name, choose, selection
+from flareiac.app.state.lock import locked
+from flareiac.app.state_place.backend_record import read_record, write_record
+from flareiac.app.state_place.seen import no_such_workspace
+from flareiac.app.state_place.selection import DEFAULT, VARIABLE, Selection, checked_name, choose, selection
 from flareiac.app.workspace import Workspace
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, error
