@@ -10,7 +10,6 @@ from botocore.httpsession import URLLib3Session
 
 from flareiac_iceberg.catalogs.glue import reader as glue
 from flareiac_iceberg.catalogs.rest import reader as rest
-from flareiac_spark_runtime.sources.avro import registry
 from tests.mutations.entrances import answers, sources
 from tests.mutations.entrances.all import ENTRANCES
 from tests.mutations.entrances.answers import Answer
@@ -63,7 +62,7 @@ INPUTS: list[tuple[str, Any]] = [
     ("name", "given"), INPUTS, ids=[f"{name}-{at}" for at, (name, _) in enumerate(INPUTS)]
 )
 def test_it_ends_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, given: Any) -> None:
-    for module, member in ((rest, "_OPENER"), (glue, "glue_client"), (registry, "_tls")):
+    for module, member in ((rest, "HttpClient"), (glue, "glue_client")):
         monkeypatch.setattr(module, member, getattr(module, member))  # what an entrance replaces is put back
     monkeypatch.setattr(URLLib3Session, "send", URLLib3Session.send)
     ENTRANCES[name].open(tmp_path).enter(given)

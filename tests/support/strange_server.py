@@ -1,6 +1,7 @@
 """An HTTP server on the loopback that answers as a test says: well, wrongly, slowly or not at all."""
 
 import json
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -32,8 +33,10 @@ class Strange:
 
 
 @contextmanager
-def strange_server(answer: Callable[[Asked], Answer]) -> Iterator[Strange]:
-    """A running server; ``uri`` is where."""
+def strange_server(
+    answer: Callable[[Asked], Answer], *, tls: ssl.SSLContext | None = None
+) -> Iterator[Strange]:
+    """A running server, with ``tls`` one of HTTPS; ``uri`` is where."""
     server = Strange(answer=answer)
 
     class Handler(BaseHTTPRequestHandler):
@@ -76,9 +79,11 @@ def strange_server(answer: Callable[[Asked], Answer]) -> Iterator[Strange]:
 
     listener = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     listener.daemon_threads = True
+    if tls is not None:
+        listener.socket = tls.wrap_socket(listener.socket, server_side=True, do_handshake_on_connect=False)
     thread = threading.Thread(target=listener.serve_forever, daemon=True)
     thread.start()
-    server.uri = f"http://127.0.0.1:{listener.server_address[1]}"
+    server.uri = f"http{'s' if tls else ''}://127.0.0.1:{listener.server_address[1]}"
     try:
         yield server
     finally:

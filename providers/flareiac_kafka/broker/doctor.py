@@ -5,8 +5,8 @@ from typing import Final
 
 from flareiac.kernel.diagnostics import Diagnostic, Failure
 from flareiac.sdk.capabilities import Check, Verdict
+from flareiac.sdk.http_client import HttpClient, HttpRefusal, NoAnswer, login_headers
 from flareiac.sdk.references import Resolved
-from flareiac.sdk.secrets import resolve, said
 from flareiac_kafka.broker.reader import opened
 from flareiac_kafka.connection.spec import ConnectionDefinition, RegistryDefinition
 
@@ -34,25 +34,22 @@ def _failed(name: str, found: Diagnostic) -> Check:
 
 
 def _check_registry(name: str, registry: RegistryDefinition, seconds: float) -> Check:
-    # Imported here: a command that does not examine the registry does without it
-    import requests
-
-    session, headers = requests.Session(), {}
     try:
-        if registry.username is not None and registry.password is not None:
-            session.auth = (resolve(registry.username), resolve(registry.password))
-        if registry.token is not None:
-            headers = {"Authorization": f"Bearer {resolve(registry.token)}"}
-        answer = session.get(f"{registry.url}/subjects", headers=headers, timeout=seconds)
+        login = login_headers(username=registry.username, password=registry.password, token=registry.token)
+        HttpClient(seconds=seconds).ask(f"{registry.url}/subjects", headers=login)
     except Failure as failure:
         return _failed(name, failure.diagnostics[0])
-    except requests.RequestException as trouble:
-        fix = f"{registry.url}: {said(trouble)[:300]}. Check url of schema_registry, and that it runs."
+    except NoAnswer as problem:
+        fix = f"{registry.url}: {str(problem)[:300]}. Check url of schema_registry, and that it runs."
         return Check(name=name, verdict=Verdict.FAIL, text="the schema registry cannot be reached", fix=fix)
-    if answer.status_code in _REFUSED:
-        fix = f"{registry.url} answered {answer.status_code}. Check username and password, or token."
-        return Check(name=name, verdict=Verdict.FAIL, text="the schema registry refuses the login", fix=fix)
-    if not answer.ok:
-        fix = f"{registry.url} answered {answer.status_code} to /subjects. Check url of schema_registry."
-        return Check(name=name, verdict=Verdict.FAIL, text="the schema registry cannot be used", fix=fix)
+    except HttpRefusal as refusal:
+        return _refused(name, registry, refusal.status)
     return Check(name=name, verdict=Verdict.OK, text=f"{registry.url} can be reached")
+
+
+def _refused(name: str, registry: RegistryDefinition, status: int) -> Check:
+    if status in _REFUSED:
+        fix = f"{registry.url} answered {status}. Check username and password, or token."
+        return Check(name=name, verdict=Verdict.FAIL, text="the schema registry refuses the login", fix=fix)
+    fix = f"{registry.url} answered {status} to /subjects. Check url of schema_registry."
+    return Check(name=name, verdict=Verdict.FAIL, text="the schema registry cannot be used", fix=fix)

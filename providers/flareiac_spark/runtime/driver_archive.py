@@ -38,6 +38,7 @@ SHARED: Final = (
     "flareiac.kernel.type_names",
     "flareiac.kernel.user_cache",
     "flareiac.sdk",
+    "flareiac.sdk.http_client",
     "flareiac.sdk.name_patterns",
     "flareiac.sdk.plug_ins",
     "flareiac.sdk.secrets",

@@ -3,12 +3,12 @@ through Spark's own connection, and what the cluster has through the master's we
 """
 
 import json
-import urllib.request
 from dataclasses import field
 from typing import Any
 
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import Foreign, decode, named
+from flareiac.sdk.http_client import HttpClient, HttpRefusal, NoAnswer
 from flareiac_spark_runtime.driver.executor_shortage import Figures, MasterAnswer, OtherApplication, Worker
 from flareiac_spark_runtime.driver.jvm import jvm
 
@@ -17,7 +17,8 @@ _STATE = "org.apache.spark.deploy.DeployMessages$RequestMasterState$"
 _OF_STATE = "org.apache.spark.deploy.DeployMessages$MasterStateResponse"
 _PORTS = "org.apache.spark.deploy.master.MasterMessages$BoundPortsRequest$"
 _OF_PORTS = "org.apache.spark.deploy.master.MasterMessages$BoundPortsResponse"
-_DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+_CLIENT = HttpClient(seconds=_ASK_SECONDS, most_bytes=16 * 1024 * 1024, direct=True)
+"""The master is in the driver's own network, where no proxy of the environment leads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,9 +61,8 @@ def ask_master(host: str, port: int, own: str) -> MasterAnswer:
 def figures(host: str, port: int, own: str) -> Figures | None:
     """The figures on the web page of a master; None where it cannot be read from here."""
     try:
-        with _DIRECT.open(f"http://{host}:{port}/json/", timeout=_ASK_SECONDS) as answer:
-            page = decode(_Page, json.load(answer))
-    except (OSError, ValueError, TypeError):
+        page = decode(_Page, json.loads(_CLIENT.ask(f"http://{host}:{port}/json/")))
+    except (NoAnswer, HttpRefusal, ValueError, TypeError):
         return None
     return Figures(
         workers=tuple(

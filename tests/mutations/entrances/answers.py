@@ -3,7 +3,6 @@
 import io
 import json
 import random
-import ssl
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from email.message import Message
@@ -18,6 +17,7 @@ from botocore.awsrequest import AWSResponse
 from botocore.httpsession import URLLib3Session
 
 from flareiac.kernel.diagnostics import Failure
+from flareiac.sdk.http_client import HttpClient, NoRedirects
 from flareiac_iceberg.catalogs.base import CatalogSpec
 from flareiac_iceberg.catalogs.glue import reader as glue
 from flareiac_iceberg.catalogs.kinds import spec_of
@@ -25,7 +25,6 @@ from flareiac_iceberg.catalogs.metadata_files import load_entry
 from flareiac_iceberg.catalogs.rest import reader as rest
 from flareiac_spark.sources.avro.latest import asked
 from flareiac_spark.sources.avro.subjects import SubjectQuestion, judged
-from flareiac_spark_runtime.sources.avro import registry as tls
 from flareiac_spark_runtime.sources.avro.registry import NotFound, Registry, RegistryAccess, RegistryProblem
 from tests.iceberg.lake import Lake
 from tests.mutations.documents import damage_document
@@ -263,7 +262,9 @@ def _load(pointer: Any, catalog: CatalogSpec) -> None:
 def _open_rest(root: Path) -> Gate:
     catalog = _catalog(root, {"type": "rest", "uri": "http://localhost:1/x", "warehouse": "w"})
     answering = _Answering()
-    vars(rest)["_OPENER"] = build_opener(answering, rest._StayingHere())
+    client = HttpClient(seconds=1)
+    client._opener = build_opener(answering, NoRedirects())
+    vars(rest)["HttpClient"] = lambda **_named: client
 
     def enter(answers: Mapping[str, Answer]) -> None:
         rest.server.cache_clear()
@@ -313,13 +314,11 @@ class _Raw(io.BytesIO):
 def _open_registry(_root: Path) -> Gate:
     answering = _Answering()
     access = RegistryAccess(url="http://localhost:1")
-    opener = build_opener(answering)
-    context = ssl.create_default_context()  # each client of a registry makes one, which takes its time
-    vars(tls)["_tls"] = lambda _access: context
+    opener = build_opener(answering, NoRedirects())
 
     def registry(*arguments: Any, **named: Any) -> Registry:
         made = Registry(*arguments, **named)
-        made._opener = opener
+        made._client._opener = opener
         return made
 
     def enter(answers: Mapping[str, Answer]) -> None:

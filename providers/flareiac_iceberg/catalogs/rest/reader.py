@@ -5,25 +5,21 @@ failure, no JSON) is no answer.
 """
 
 import threading
-import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
-from http.client import HTTPException
 from typing import Final
-from urllib.error import HTTPError
 from urllib.parse import quote, unquote, urlencode
-from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from flareiac.kernel.data import Attributes, Data, parse_json
 from flareiac.kernel.diagnostics import Failure
-from flareiac.sdk.secrets import masked, remember, resolve, said
+from flareiac.sdk.http_client import HttpClient, HttpRefusal, NoAnswer
+from flareiac.sdk.secrets import masked, remember, resolve
 from flareiac_iceberg.catalogs.base import ANSWER_SECONDS
 from flareiac_iceberg.catalogs.entries import Pointer, Registered, folder_of, unreadable
 from flareiac_iceberg.catalogs.rest.spec import RestCatalog
 
 _AT_ONCE: Final = 8
-_MOST_BYTES: Final = 512 * 1024 * 1024
 _LONGEST_MESSAGE: Final = 1000
 _MOST_PAGES: Final = 10_000
 """The limit on the pages of one list: a server that never ends it is no catalog."""
@@ -145,6 +141,7 @@ class _Server:
 
     def __init__(self, catalog: RestCatalog) -> None:
         self._catalog = catalog
+        self._client = HttpClient(seconds=ANSWER_SECONDS)
         self._lock = threading.Lock()
         self._token: str | None = None
         self._settings = catalog.settings()
@@ -233,13 +230,13 @@ class _Server:
 
     def _answer(self, url: str) -> Attributes:
         try:
-            return self._asked(Request(url, headers=self._headers()))  # noqa: S310  # only http and https pass the declaration
+            return self._asked(url, self._headers())
         except _Refused:
             # A token grows old; a fresh one is asked for once.
             with self._lock:
                 self._token = None
             try:
-                return self._asked(Request(url, headers=self._headers()))  # noqa: S310
+                return self._asked(url, self._headers())
             except _Refused as refused:
                 raise self.trouble(str(refused)) from None
 
@@ -273,8 +270,7 @@ class _Server:
         if not uri.startswith(("http://", "https://")):
             raise self.trouble(f"oauth2-server-uri {uri!r} is not the address of a server")
         try:
-            accepts = {"Accept": "application/json"}
-            answer = self._asked(Request(uri, urlencode(form).encode(), accepts))  # noqa: S310
+            answer = self._asked(uri, {"Accept": "application/json"}, urlencode(form).encode())
         except (_Refused, _NotThere) as refused:
             raise self.trouble(f"its credential is not accepted at {uri}: {refused}") from None
         token = answer.get("access_token")
@@ -283,16 +279,14 @@ class _Server:
         remember(token)
         return token
 
-    def _asked(self, request: Request) -> Attributes:
+    def _asked(self, url: str, headers: Mapping[str, str], form: bytes | None = None) -> Attributes:
         try:
-            # Bytes that trickle in never let a socket's own timeout pass, so the whole has a deadline too.
-            deadline = time.monotonic() + 2 * ANSWER_SECONDS
-            with _OPENER.open(request, timeout=ANSWER_SECONDS) as response:
-                return self._understood(_read(response, deadline), shown=request.data is None)
-        except HTTPError as refusal:
+            content = self._client.ask(url, headers=headers, body=form)
+        except HttpRefusal as refusal:
             raise self._refusal(refusal) from None
-        except (OSError, HTTPException, ValueError) as trouble:
-            raise self.trouble(said(getattr(trouble, "reason", None) or trouble)) from None
+        except NoAnswer as problem:
+            raise self.trouble(str(problem)) from None
+        return self._understood(content, shown=form is None)
 
     def _understood(self, content: bytes, *, shown: bool) -> Attributes:
         try:
@@ -305,20 +299,15 @@ class _Server:
             )
         return answer
 
-    def _refusal(self, refusal: HTTPError) -> Exception:
-        with refusal:
-            try:
-                content = refusal.read(64 * 1024)
-            except (OSError, HTTPException):
-                content = b""
-        known = _error_in(content)
-        if refusal.code == 404 and known is not None and str(known.get("type", "")).startswith(_ABSENT):
+    def _refusal(self, refusal: HttpRefusal) -> Exception:
+        known = _error_in(refusal.content)
+        if refusal.status == 404 and known is not None and str(known.get("type", "")).startswith(_ABSENT):
             return _NotThere(str(known.get("message", "")))
         message = (known or {}).get("message")
-        why = _cut(str(message), _LONGEST_MESSAGE) if message else _start(content)
-        if refusal.code in (401, 419):
-            return _Refused(f"HTTP {refusal.code}: {why}")
-        return self.trouble(f"HTTP {refusal.code}: {why}")
+        why = _cut(str(message), _LONGEST_MESSAGE) if message else refusal.reason or _start(refusal.content)
+        if refusal.status in (401, 419):
+            return _Refused(f"HTTP {refusal.status}: {why}")
+        return self.trouble(f"HTTP {refusal.status}: {why}")
 
 
 class _NotThere(Exception):
@@ -327,27 +316,6 @@ class _NotThere(Exception):
 
 class _Refused(Exception):
     """The server does not accept the token."""
-
-
-class _StayingHere(HTTPRedirectHandler):
-    """A token goes to the server that was declared and to no other."""
-
-    def redirect_request(self, *_arguments: object, **_options: object) -> None:
-        return None
-
-
-_OPENER: Final = build_opener(_StayingHere())
-
-
-def _read(response: Data, deadline: float) -> bytes:
-    found = bytearray()
-    while part := response.read1(1 << 20):
-        found += part
-        if len(found) > _MOST_BYTES:
-            raise ValueError(f"its answer is longer than {_MOST_BYTES // 1024**2} MiB")
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"its answer did not come to an end within {2 * ANSWER_SECONDS:.0f} s")
-    return bytes(found)
 
 
 def _error_in(content: bytes) -> Attributes | None:

@@ -1,28 +1,19 @@
-"""Asks a schema registry that speaks Confluent's HTTP protocol, by the standard library alone."""
+"""Asks a schema registry that speaks Confluent's HTTP protocol. Touches the network."""
 
-import base64
 import json
-import ssl
 from collections.abc import Iterator, Mapping
 from dataclasses import field
-from http.client import HTTPException
 from typing import Any, Final
-from urllib.error import HTTPError, URLError
 from urllib.parse import quote
-from urllib.request import HTTPRedirectHandler, HTTPSHandler, ProxyHandler, Request, build_opener
 
 from flareiac.kernel.data import parse_json
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac.sdk.secrets import masked, resolve, resolve_all
+from flareiac.sdk.http_client import HttpClient, HttpRefusal, NoAnswer, login_headers, tls_of
+from flareiac.sdk.secrets import masked, said
 
 TIMEOUT_S: Final = 10.0
-CA: Final = "ssl.ca.location"
-CERTIFICATE: Final = "ssl.certificate.location"
-KEY: Final = "ssl.key.location"
-KEY_PHRASE: Final = "ssl.key.password"
-PROPERTIES: Final = (CA, CERTIFICATE, KEY, KEY_PHRASE)
-"""Names of settings beside the address and the login, as Confluent's own clients call them."""
 _MOST_BYTES: Final = 16 * 1024 * 1024
+"""A schema is far shorter, and a driver may have little memory beside its JVM."""
 _MOST_OF_REASON: Final = 600
 _DEEPEST: Final = 20
 _MOST_REFERENCES: Final = 200
@@ -59,7 +50,7 @@ class RegistryRejected(RegistryProblem):
 class RegistryAccess:
     """The address and the login of a registry. ``url``: one address, or several with commas in between, which
     are asked in turn. ``username``, ``password``, ``token`` and ``properties`` are texts, or texts that stand
-    for a secret.
+    for a secret; ``properties`` are those of ``tls_of``.
     """
 
     url: str
@@ -101,9 +92,15 @@ class Registry:
     """
 
     def __init__(self, access: RegistryAccess, *, timeout_s: float = TIMEOUT_S) -> None:
-        self._urls, self._timeout = access.urls, timeout_s
-        self._headers = {"Accept": _ACCEPT, **_login(access)}
-        self._opener = build_opener(ProxyHandler(), HTTPSHandler(context=_tls(access)), _SameHost())
+        self._urls = access.urls
+        login = login_headers(username=access.username, password=access.password, token=access.token)
+        self._headers = {"Accept": _ACCEPT, **login}
+        try:
+            tls = tls_of(access.properties)
+        except OSError as problem:
+            why = f"a certificate of the schema registry cannot be read: {said(problem)}"
+            raise RegistryRefused(why) from None
+        self._client = HttpClient(seconds=timeout_s, most_bytes=_MOST_BYTES, tls=tls)
 
     def by_id(self, number: int) -> RegisteredSchema:
         """The schema of an id."""
@@ -170,7 +167,7 @@ class Registry:
             case {"is_compatible": True}:
                 return ()
             case {"is_compatible": False, "messages": [*reasons]} if reasons:
-                return tuple(_line(reason, most=_MOST_OF_REASON) for reason in reasons)
+                return tuple(_line(reason) for reason in reasons)
             case {"is_compatible": False}:
                 return ("it is not compatible with the versions that are there",)
             case _:
@@ -245,45 +242,34 @@ class Registry:
         raise problem
 
     def _ask(self, url: str, path: str, body: bytes | None) -> Any:
+        headers = self._headers if body is None else {**self._headers, "Content-Type": _CONTENT}
         try:
-            headers = self._headers if body is None else {**self._headers, "Content-Type": _CONTENT}
-            request = Request(url + path, body, headers)  # noqa: S310  # http and https alone
-            with self._opener.open(request, timeout=self._timeout) as answer:
-                content = answer.read(_MOST_BYTES + 1)
-        except HTTPError as refused:
-            with refused:
-                raise self._problem(url, refused, of_schema=body is not None) from None
-        except (URLError, HTTPException, OSError, ValueError) as trouble:
-            reason = trouble.reason if isinstance(trouble, URLError) else trouble
-            raise RegistryDown(f"the schema registry {url} does not answer: {_line(reason)}") from None
+            content = self._client.ask(url + path, headers=headers, body=body)
+        except HttpRefusal as refusal:
+            raise self._problem(url, refusal, of_schema=body is not None) from None
+        except NoAnswer as problem:
+            raise RegistryDown(f"the schema registry {url} does not answer: {problem}") from None
         try:
             return parse_json(content)
         except (ValueError, RecursionError):
             raise self._not_understood() from None
 
-    def _problem(self, url: str, refused: HTTPError, *, of_schema: bool) -> Exception:
-        said = _message_of(refused)
-        if of_schema and refused.code in _REJECTED and said is not None:
-            return RegistryRejected(said)
-        if refused.code == _NOT_FOUND and said is not None:
-            return NotFound(said)
-        if refused.code in (401, 403):
-            return RegistryRefused(f"the schema registry {url} refuses the login (HTTP {refused.code})")
+    def _problem(self, url: str, refusal: HttpRefusal, *, of_schema: bool) -> Exception:
+        status, message = refusal.status, refusal.reason or _message_of(refusal.content)
+        if of_schema and status in _REJECTED and message is not None:
+            return RegistryRejected(message)
+        if status == _NOT_FOUND and message is not None:
+            return NotFound(message)
+        if status in (401, 403):
+            return RegistryRefused(f"the schema registry {url} refuses the login (HTTP {status})")
         return RegistryDown(
-            f"the schema registry {url} answers HTTP {refused.code}" + (f": {said}" if said else "")
+            f"the schema registry {url} answers HTTP {status}" + (f": {message}" if message else "")
         )
 
     def _not_understood(self) -> RegistryDown:
         return RegistryDown(
             f"the schema registry {', '.join(self._urls)} gives no answer of Confluent's protocol"
         )
-
-
-class _SameHost(HTTPRedirectHandler):
-    """No login goes to another address."""
-
-    def redirect_request(self, *arguments: Any, **named: Any) -> None:
-        del arguments, named
 
 
 def registry_schemas(registry: Registry, subject: str, *, newest: int) -> Iterator[SubjectVersion]:
@@ -308,41 +294,18 @@ def _in_path(subject: str) -> str:
     return quote(subject, safe="", errors="replace")
 
 
-def _login(access: RegistryAccess) -> dict[str, str]:
-    if access.token is not None:
-        return {"Authorization": f"Bearer {resolve(access.token)}"}
-    if access.username is None:
-        return {}
-    pair = f"{resolve(access.username)}:{resolve(access.password or '')}"
-    return {"Authorization": f"Basic {base64.b64encode(pair.encode()).decode()}"}
-
-
-def _tls(access: RegistryAccess) -> ssl.SSLContext:
-    given = resolve_all({name: text for name, text in access.properties.items() if name in PROPERTIES})
-    try:
-        context = ssl.create_default_context(cafile=given.get(CA))
-        if CERTIFICATE in given:
-            context.load_cert_chain(given[CERTIFICATE], given.get(KEY), given.get(KEY_PHRASE))
-    except (OSError, ssl.SSLError) as trouble:
-        raise RegistryRefused(
-            f"a certificate of the schema registry cannot be read: {_line(trouble)}"
-        ) from None
-    return context
-
-
-def _message_of(refused: HTTPError) -> str | None:
+def _message_of(content: bytes) -> str | None:
     """The registry's own message; None for an answer that is not its own."""
     try:
-        answer = parse_json(refused.read(_MOST_BYTES))
-    except (ValueError, OSError, HTTPException, RecursionError):
+        answer = parse_json(content)
+    except (ValueError, RecursionError):
         return None
     match answer:
         case {"error_code": int(), "message": str(text)}:
-            return _line(text, most=_MOST_OF_REASON)
+            return _line(text)
         case _:
             return None
 
 
-def _line(trouble: object, *, most: int = 200) -> str:
-    text = masked(" ".join(str(trouble).split()))
-    return text[:most] if "header value" not in text.lower() else "the login has a sign that cannot be sent"
+def _line(message: object) -> str:
+    return masked(" ".join(str(message).split()))[:_MOST_OF_REASON]
