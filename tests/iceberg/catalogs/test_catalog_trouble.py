@@ -288,6 +288,21 @@ def test_a_refused_change_is_told(tmp_path: Path) -> None:
     assert [item.code for item in outcome.diagnostics] == ["FII011"]
 
 
+def test_a_redirected_change_goes_nowhere(tmp_path: Path) -> None:
+    with strange_server(sound) as other:
+
+        def redirecting(asked: Asked) -> Answer:
+            return (307, other.uri.encode()) if asked.verb == "POST" else sound(asked)
+
+        with strange_server(redirecting) as server:
+            lake = rest(tmp_path, server, token=Reference("secret.lake_token"))
+            outcome = lake.carry_out("table.t", lake.plan("table.t", BODY))
+        assert isinstance(outcome, NotApplied)
+        assert [item.code for item in outcome.diagnostics] == ["FII011"]
+        assert "HTTP 307: it leads to another address" in outcome.diagnostics[0].detail
+        assert other.asked == []
+
+
 class Nested:
     """A server that takes a namespace only below one that it has."""
 

@@ -13,11 +13,12 @@ from pyiceberg.catalog.rest import RestCatalog as Client
 from pyiceberg.exceptions import CommitFailedException, NoSuchTableError, RESTError, TableAlreadyExistsError
 from pyiceberg.table import CreateTableTransaction
 from pyiceberg.table.update import AssertCreate, TableRequirement, TableUpdate
-from requests import PreparedRequest, RequestException, Response, Session
+from requests import PreparedRequest, RequestException, Response, Session, TooManyRedirects
 from requests.adapters import HTTPAdapter
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.sdk.http_client import REDIRECTED
 from flareiac.sdk.secrets import resolve, said
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.base import ANSWER_SECONDS, CONNECT_SECONDS, present
@@ -31,12 +32,18 @@ from flareiac_iceberg.catalogs.writer import Missing
 
 
 class _Bounded(HTTPAdapter):
-    """Requests that name no timeout would wait for ever."""
+    """Gives the requests of Iceberg's library the rules of ``flareiac.sdk.http_client``: they end in time,
+    although the library names no timeout, and no redirect is followed, by which headers of the catalog would
+    reach another server.
+    """
 
     def send(self, request: PreparedRequest, *arguments: Any, **options: Any) -> Response:
         if options.get("timeout") is None:
             options["timeout"] = (CONNECT_SECONDS, 3 * ANSWER_SECONDS)
-        return super().send(request, *arguments, **options)
+        answer = super().send(request, *arguments, **options)
+        if answer.is_redirect:
+            raise TooManyRedirects(f"HTTP {answer.status_code}: {REDIRECTED}", response=answer)
+        return answer
 
 
 class _Client(Client):
@@ -161,10 +168,11 @@ def _would_lose(target: Target, names: list[str]) -> Diagnostic:
 
 def _is_refusal(trouble: Exception) -> bool:
     """Returns True if the server did not take the request, and so did nothing."""
-    response = getattr(trouble.__cause__, "response", None)
+    answered = trouble if isinstance(trouble, TooManyRedirects) else trouble.__cause__
+    response = getattr(answered, "response", None)
     return (
         response is not None
-        and 400 <= response.status_code < 500
+        and 300 <= response.status_code < 500
         and response.status_code != HTTPStatus.REQUEST_TIMEOUT
     )
 
