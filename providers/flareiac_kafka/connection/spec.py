@@ -12,8 +12,8 @@ DEFAULT_TIMEOUT_MS = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegistryDefinition:
-    """A schema registry. ``username``, ``password``, ``token`` and the values of ``properties`` are texts, or
-    texts that stand for a secret.
+    """A schema registry. ``url``: one address, or several with commas in between. ``username``, ``password``,
+    ``token`` and the values of ``properties`` are texts, or texts that stand for a secret.
     """
 
     url: str
@@ -21,6 +21,11 @@ class RegistryDefinition:
     password: str | None = None
     token: str | None = None
     properties: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def urls(self) -> tuple[str, ...]:
+        """The addresses, without a slash at the end."""
+        return tuple(each.strip().rstrip("/") for each in self.url.split(",") if each.strip())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
