@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ from flareiac_spark_runtime.storage import open_with
 from flareiac_spark_runtime.storage.hadoop_settings import executor_environment, hadoop_settings
 
 if TYPE_CHECKING:
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
 LAUNCH_CONF = "FLAREIAC_LAUNCH_CONF"
@@ -192,12 +194,20 @@ def set_catalogs(session: "SparkSession", conf: Mapping[str, str]) -> None:
     Raises ``Failure`` for a secret that this process cannot have.
     """
     wanted = {key: resolve(value) for key, value in conf.items() if key.startswith(CATALOG)}
-    there = {key: value for key, value in session.conf.getAll.items() if key.startswith(CATALOG)}
+    there = _first_catalogs(session.sparkContext)
     for key in there.keys() - wanted.keys():
         session.conf.unset(key)
     for key, value in wanted.items():
         if there.get(key) != value:
             session.conf.set(key, value)
+
+
+@cache
+def _first_catalogs(context: "SparkContext") -> Mapping[str, str]:
+    """The catalogs that each new session of an application begins with: those of its root. They are read
+    once, since Py4J needs a call for every setting, which takes longer than the analysis of a job.
+    """
+    return {key: value for key, value in context.getConf().getAll() if key.startswith(CATALOG)}
 
 
 def stop_spark(started: Started) -> None:
