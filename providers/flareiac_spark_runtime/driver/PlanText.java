@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.apache.spark.api.python.PythonUtils;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.ExprId;
@@ -18,9 +19,15 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.catalyst.trees.TreePattern;
+import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
+import org.apache.spark.sql.execution.streaming.checkpointing.OffsetSeqMetadata$;
+import org.apache.spark.sql.execution.streaming.runtime.IncrementalExecution;
+import org.apache.spark.sql.execution.streaming.runtime.IncrementalExecution$;
 import org.apache.spark.sql.execution.streaming.runtime.StreamingRelation;
+import org.apache.spark.sql.execution.streaming.runtime.WatermarkPropagator$;
+import org.apache.spark.sql.streaming.OutputMode;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.Metadata;
 import org.apache.spark.sql.types.ObjectType;
@@ -44,15 +51,58 @@ public final class PlanText {
     private Map inlined = new HashMap();
     private StringBuilder out = new StringBuilder();
 
+    /**
+     * The parts of one query that are compared, in the order of {@code _Plans} in {@code proof.py}: one call, since Py4J
+     * takes as long for ten as Spark for the plan. The mode decides what a streaming query keeps; a frame has none.
+     */
+    public static String[] parts(Dataset frame, OutputMode mode, String[] stateful) {
+        LogicalPlan analyzed = frame.queryExecution().analyzed();
+        LogicalPlan plan = optimized(frame, analyzed, mode);
+        PlanText writer = new PlanText();
+        String sources = writer.sources(analyzed);
+        String query = mode + " " + writer.of(plan);
+        return new String[] {
+            sources,
+            new PlanText().state(plan, stateful),
+            new PlanText().watermarks(plan),
+            query,
+            frame.schema().catalogString(),
+            String.valueOf(writer.readsSession(analyzed)),
+            writer.unknown(),
+        };
+    }
+
+    /** As a first batch would be optimized: the last parameters have their defaults, but for the end of a query. */
+    private static LogicalPlan optimized(Dataset frame, LogicalPlan analyzed, OutputMode mode) {
+        IncrementalExecution$ defaults = IncrementalExecution$.MODULE$;
+        return new IncrementalExecution(
+            frame.sparkSession(),
+            analyzed,
+            mode,
+            "<none>",
+            java.util.UUID.randomUUID(),
+            java.util.UUID.randomUUID(),
+            0L,
+            scala.Option.empty(),
+            OffsetSeqMetadata$.MODULE$.apply(0L, 0L, PythonUtils.toScalaMap(new HashMap())),
+            WatermarkPropagator$.MODULE$.noop(),
+            false,
+            defaults.$lessinit$greater$default$12(),
+            defaults.$lessinit$greater$default$13(),
+            defaults.$lessinit$greater$default$14(),
+            false
+        ).optimizedPlan();
+    }
+
     /** The plan as text. */
-    public String of(LogicalPlan plan) {
+    private String of(LogicalPlan plan) {
         text(plan); // names the columns of the sources, which come last in the text
         numbers.clear();
         return text(plan);
     }
 
     /** The streamed sources of an analyzed plan in their order, one a line; equal lines are one read of one source. */
-    public String sources(LogicalPlan plan) {
+    private String sources(LogicalPlan plan) {
         List found = new ArrayList();
         sources(plan, found);
         return lines(found);
@@ -62,7 +112,7 @@ public final class PlanText {
      * The outermost operators with state, one a line, with everything below them: an aggregate with its keys and its
      * functions in their order, without what is computed of them; any other operator whole.
      */
-    public String state(LogicalPlan plan, String[] stateful) {
+    private String state(LogicalPlan plan, String[] stateful) {
         text(plan);
         List found = new ArrayList();
         state(plan, new TreeSet(Arrays.asList(stateful)), found);
@@ -70,7 +120,7 @@ public final class PlanText {
     }
 
     /** The watermarks, one a line, with everything below them. */
-    public String watermarks(LogicalPlan plan) {
+    private String watermarks(LogicalPlan plan) {
         text(plan);
         List found = new ArrayList();
         watermarks(plan, found);
@@ -78,13 +128,13 @@ public final class PlanText {
     }
 
     /** Classes of values that are not known here, separated by commas. */
-    public String unknown() {
+    private String unknown() {
         String listed = unknown.toString();
         return listed.substring(1, listed.length() - 1);
     }
 
     /** Whether the plan reads the time, the user or another property of the session. */
-    public boolean readsSession(LogicalPlan plan) {
+    private boolean readsSession(LogicalPlan plan) {
         return plan.containsPattern(TreePattern.CURRENT_LIKE());
     }
 

@@ -12,10 +12,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _CLASS: Final = "PlanText"
-_LATER_DEFAULTS: Final = (12, 13, 14)
-"""The parameters of ``IncrementalExecution`` that have defaults, before its last one."""
-
-
 _compiled: tuple[Any, Any] | None = None
 """The gateway to a JVM, and the class that was compiled there: Py4J finds methods by the name of a class, so
 that a second one of this name could not be called.
@@ -29,46 +25,30 @@ def compiled(session: "SparkSession") -> Any:
     global _compiled  # noqa: PLW0603 - one for each JVM and all its sessions
     gateway = session.sparkContext._gateway
     if _compiled is None or _compiled[0] is not gateway:
-        _compiled = (gateway, _compile(session))
+        _compiled = (gateway, compile_text(session, java_text()))
     return _compiled[1]
 
 
-def _compile(session: "SparkSession") -> Any:
+def java_text() -> str:
+    """The text of the Java file."""
+    return files(__package__).joinpath(f"{_CLASS}.java").read_text(encoding="utf-8")
+
+
+def compile_text(session: "SparkSession", text: str) -> Any:
+    """An object of the class that a text declares: Py4J calls its methods. Raises Py4J's errors where Spark's
+    internals are not those that it names.
+    """
     jvm = jvm_of(session)
     compiler = jvm.org.codehaus.janino.SimpleCompiler()
     compiler.setParentClassLoader(jvm.java.lang.Thread.currentThread().getContextClassLoader())
-    compiler.cook(files(__package__).joinpath(f"{_CLASS}.java").read_text(encoding="utf-8"))
-    return compiler.getClassLoader().loadClass(_CLASS)
+    compiler.cook(text)
+    return compiler.getClassLoader().loadClass(_CLASS).newInstance()
 
 
-def optimized(session: "SparkSession", analysed: Any, mode: str) -> Any:
-    """The optimized plan of a streaming query with an output mode, which a frame alone does not have."""
-    jvm = jvm_of(session)
-    sql = jvm.org.apache.spark.sql
-    runtime = sql.execution.streaming.runtime
-    modes = sql.streaming.OutputMode
-    output_mode = {"append": modes.Append, "update": modes.Update, "complete": modes.Complete}[mode]()
-    made = _module(runtime, "IncrementalExecution")
-    defaults = [getattr(made, f"$lessinit$greater$default${place}")() for place in _LATER_DEFAULTS]
-    offsets = _module(sql.execution.streaming.checkpointing, "OffsetSeqMetadata").apply(
-        0, 0, jvm.org.apache.spark.api.python.PythonUtils.toScalaMap(jvm.java.util.HashMap())
-    )
-    execution = runtime.IncrementalExecution(
-        session._jsparkSession,
-        analysed,
-        output_mode,
-        "<none>",
-        jvm.java.util.UUID.randomUUID(),
-        jvm.java.util.UUID.randomUUID(),
-        0,
-        _module(jvm.scala, "None"),
-        offsets,
-        _module(runtime, "WatermarkPropagator").noop(),
-        False,
-        *defaults,
-        False,
-    )
-    return execution.optimizedPlan()
+def output_modes(session: "SparkSession") -> dict[str, Any]:
+    """Spark's output modes by their names here."""
+    modes = jvm_of(session).org.apache.spark.sql.streaming.OutputMode
+    return {"append": modes.Append(), "update": modes.Update(), "complete": modes.Complete()}
 
 
 def stateful_names(session: "SparkSession") -> Any:
@@ -78,8 +58,3 @@ def stateful_names(session: "SparkSession") -> Any:
     for place, name in enumerate(names):
         array[place] = name
     return array
-
-
-def _module(package: Any, name: str) -> Any:
-    """A companion object of Scala."""
-    return getattr(package, f"{name}$").__getattr__("MODULE$")

@@ -6,6 +6,7 @@ cannot tell two queries apart that differ in one literal, or a plan holds what i
 proven.
 """
 
+import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -22,7 +23,7 @@ from flareiac_spark_runtime.control import (
     TableOutput,
     job_spec_from_json,
 )
-from flareiac_spark_runtime.driver import logical_plan, micro_batch, plan_text, sinks, temp_views
+from flareiac_spark_runtime.driver import micro_batch, plan_text, sinks, temp_views
 from flareiac_spark_runtime.driver.column_types import spark_columns
 from flareiac_spark_runtime.driver.root_cause import root_cause_of
 from flareiac_spark_runtime.driver.spark_session import set_conf
@@ -47,8 +48,18 @@ class _Plans(NamedTuple):
     watermarks: str
     query: str
     columns: str
-    session: bool
+    reads_session: str
+    """``true`` where it reads the time, the user or the catalog."""
     unknown: str
+    """Classes of values that ``PlanText.java`` does not know, with commas between."""
+
+
+class _Writer(NamedTuple):
+    """``PlanText`` in a JVM, and what its method takes. Made once: Py4J asks for each part of a name."""
+
+    java: Any
+    modes: Mapping[str, Any]
+    stateful: Any
 
 
 class Prover:
@@ -58,8 +69,9 @@ class Prover:
 
     def __init__(self, new_session: NewSession, scratch: Path) -> None:
         self._new_session, self._scratch = new_session, scratch
-        self._class: Any = None
+        self._writer: _Writer | None = None
         self._unfit: str | None = None
+        self._first = threading.Lock()
 
     def prove(self, pair: Pair) -> Proof:
         """Compares Spark's plans of both definitions. Never raises what Spark raises: what it does not
@@ -88,23 +100,25 @@ class Prover:
 
     def _reason_against(self, session: "SparkSession") -> str:
         """Says why nothing can be proven in this application; empty where the control pair differs."""
-        if self._unfit is None:
-            try:
-                self._class = plan_text.compiled(session)
-                self._unfit = self._controlled(session)
-            except Exception as failure:  # noqa: BLE001 - another Spark than the one that is known
-                self._unfit = f"the internals of Spark are not as expected: {_said(failure)}"
-        return self._unfit
+        with self._first:
+            if self._unfit is None:
+                try:
+                    self._writer = _Writer(
+                        java=plan_text.compiled(session),
+                        modes=plan_text.output_modes(session),
+                        stateful=plan_text.stateful_names(session),
+                    )
+                    self._unfit = self._controlled(session)
+                except Exception as failure:  # noqa: BLE001 - another Spark than the one that is known
+                    self._unfit = f"the internals of Spark are not as expected: {_said(failure)}"
+            return self._unfit
 
     def _controlled(self, session: "SparkSession") -> str:
         """Two queries that differ in one literal must differ, and one text must be equal to itself."""
         frame = session.readStream.format("json").schema("a BIGINT").load(self._folder("control"))
         temp_views.define(frame, "s")
         text, one, other = _CONTROL
-        found = [
-            self._of_query(session, session.sql(text.format(number)), "complete")
-            for number in (one, one, other)
-        ]
+        found = [self._of_query(session.sql(text.format(number)), "complete") for number in (one, one, other)]
         apart = found[0].query != found[2].query and found[0].state != found[2].state
         if found[0] == found[1] and apart and not found[0].unknown:
             return ""
@@ -124,26 +138,16 @@ class Prover:
             frame = temp_views.view(session, output.source)
             shaped = micro_batch.shaped(session, frame, output, spec)
             mode = sinks.output_mode(session, [output], [shaped]) if spec.mode == "stream" else "append"
-            found[output.name] = self._of_query(session, shaped, mode)
+            found[output.name] = self._of_query(shaped, mode)
         if spec.foreach_batch and spec.mode == "stream" and len(fed) > 1:
             flow = micro_batch.flow_of(session, spec, fed)
-            found[""] = self._of_query(session, flow.frame, flow.mode)
+            found[""] = self._of_query(flow.frame, flow.mode)
         return found
 
-    def _of_query(self, session: "SparkSession", frame: Any, mode: str) -> _Plans:
-        analysed = logical_plan.analysed(frame)
-        plan = plan_text.optimized(session, analysed, mode)
-        writer = self._class.newInstance()
-        stateful = plan_text.stateful_names(session)
-        return _Plans(
-            sources=str(writer.sources(analysed)),
-            state=str(self._class.newInstance().state(plan, stateful)),
-            watermarks=str(self._class.newInstance().watermarks(plan)),
-            query=f"{mode} {writer.of(plan)}",
-            columns=str(frame.schema.simpleString()),
-            session=bool(writer.readsSession(analysed)),
-            unknown=str(writer.unknown()),
-        )
+    def _of_query(self, frame: Any, mode: str) -> _Plans:
+        assert self._writer is not None, "the control pair comes first"
+        parts = self._writer.java.parts(frame._jdf, self._writer.modes[mode], self._writer.stateful)
+        return _Plans(*map(str, parts))
 
     def _leaf(self, session: "SparkSession", item: Input, source: ProofSource) -> Any:
         """A source that Spark knows nothing of but its columns: no constants, which it would compute with."""
@@ -183,7 +187,7 @@ def _compared(old: Mapping[str, _Plans], new: Mapping[str, _Plans]) -> _Verdict:
     unknown = sorted({each for pair in both for side in pair for each in side.unknown.split(", ") if each})
     if unknown:
         return _Verdict("unproven", (), f"Spark's plan holds what is not known here: {', '.join(unknown)}")
-    if any(side.session for pair in both for side in pair):
+    if any(side.reads_session == "true" for pair in both for side in pair):
         return _Verdict("unproven", (), "the query reads the time, the user or the catalog of its session")
     parts = tuple(
         name for name in PARTS if any(getattr(before, name) != getattr(after, name) for before, after in both)

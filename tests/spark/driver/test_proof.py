@@ -23,6 +23,7 @@ from flareiac_spark_runtime.control import (
     Watermark,
     job_spec_to_json,
 )
+from flareiac_spark_runtime.driver import plan_text
 from flareiac_spark_runtime.driver.proof import Prover
 from flareiac_spark_runtime.driver.spark_session import new_session
 from flareiac_spark_runtime.sources.files.resolved import ResolvedFiles
@@ -508,7 +509,9 @@ def test_other_internals_of_spark_prove_nothing(
     prover: Prover, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     other = Prover(prover._new_session, tmp_path / "sources")
-    monkeypatch.setattr("flareiac_spark_runtime.driver.plan_text._LATER_DEFAULTS", (12, 13))
+    text = plan_text.java_text()
+    monkeypatch.setattr(plan_text, "_compiled", None)
+    monkeypatch.setattr(plan_text, "java_text", lambda: text.replace("default$14", "default$99"))
     proof = _proof(other, Edit(name="", old="SELECT id FROM ev", new="SELECT id FROM ev", wanted=""))
     assert proof.verdict == "unproven"
     assert "internals of Spark" in proof.reason
