@@ -1,7 +1,8 @@
 """Has Spark analyze jobs: builds each one on empty frames; touches no system."""
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from flareiac_spark_runtime.control import (
     Analysed,
@@ -16,6 +17,7 @@ from flareiac_spark_runtime.control import (
     job_spec_from_json,
 )
 from flareiac_spark_runtime.driver import bad_records, batch_write, micro_batch, sinks, temp_views
+from flareiac_spark_runtime.driver.at_once import at_once
 from flareiac_spark_runtime.driver.inputs import empty_input
 from flareiac_spark_runtime.driver.root_cause import root_cause_of
 from flareiac_spark_runtime.driver.spark_session import set_conf
@@ -26,22 +28,37 @@ if TYPE_CHECKING:
 
 def analyse(new_session: Any, operation: Operation) -> Result:
     """Findings of every job, and the columns that each output's source gives."""
-    findings: list[Finding] = []
-    analysed: dict[str, Analysed] = {}
-    for data in operation.jobs:
-        try:
-            spec = job_spec_from_json(dict(data))
-        except ControlError as failure:
-            address = str(data.get("address", ""))
-            findings.append(
-                Finding(address=address, step="", message=str(failure), error_class="SPEC_NOT_UNDERSTOOD")
-            )
-            continue
-        session = new_session()
-        found = list(_analyse_job(session, spec))
-        findings.extend(found)
-        analysed[spec.address] = Analysed(output_columns=_columns(session, spec) if not found else {})
-    return Result(id=operation.id, status="done", findings=tuple(findings), analysed=analysed)
+    answers = at_once(partial(_answer, new_session), operation.jobs)
+    return Result(
+        id=operation.id,
+        status="done",
+        findings=tuple(finding for answer in answers for finding in answer.findings),
+        analysed={
+            answer.address: Analysed(output_columns=answer.columns)
+            for answer in answers
+            if answer.columns is not None
+        },
+    )
+
+
+class _Answer(NamedTuple):
+    """``columns`` None: the spec was not understood."""
+
+    address: str
+    findings: Sequence[Finding]
+    columns: Mapping[str, Mapping[str, str]] | None
+
+
+def _answer(new_session: Any, data: Mapping[str, Any]) -> _Answer:
+    try:
+        spec = job_spec_from_json(dict(data))
+    except ControlError as failure:
+        address = str(data.get("address", ""))
+        finding = Finding(address=address, step="", message=str(failure), error_class="SPEC_NOT_UNDERSTOOD")
+        return _Answer(address, (finding,), None)
+    session = new_session()
+    findings = list(_analyse_job(session, spec))
+    return _Answer(spec.address, findings, {} if findings else _columns(session, spec))
 
 
 def _analyse_job(session: "SparkSession", spec: JobSpec) -> Iterator[Finding]:

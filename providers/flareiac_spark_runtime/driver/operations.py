@@ -29,6 +29,7 @@ from flareiac_spark_runtime.control import (
 )
 from flareiac_spark_runtime.driver import tables
 from flareiac_spark_runtime.driver.analyse import analyse
+from flareiac_spark_runtime.driver.at_once import at_once
 from flareiac_spark_runtime.driver.checkpoints import Checkpoints
 from flareiac_spark_runtime.driver.commit_marks import BATCH_ID, CHECKPOINT_ID, OUTPUT, commits
 from flareiac_spark_runtime.driver.jvm import jvm_of
@@ -85,7 +86,10 @@ def serve(operation: Operation, shop: OperationContext) -> Result:
         case Prove() as work:
             with tempfile.TemporaryDirectory(prefix="flareiac-proof-") as scratch:
                 prover = Prover(shop.new_session, Path(scratch))
-                return done(proofs={pair.address: prover.prove(pair) for pair in work.pairs})
+                proofs = at_once(prover.prove, work.pairs)
+                return done(
+                    proofs={pair.address: proof for pair, proof in zip(work.pairs, proofs, strict=True)}
+                )
         case End():
             raise Refusal("ANOTHER_APPLICATION", "It was asked of an application that is no more.")
         case _:
