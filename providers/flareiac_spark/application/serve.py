@@ -61,8 +61,10 @@ def serve(location: str, root: Path, *, wait: bool = False) -> int:
     return run_driver(location, refused)
 
 
-def launch_of(settings: ApplicationSettings, root: Path) -> Launch:
-    """With what this machine starts an application. Raises ``Failure``."""
+def launch_of(settings: ApplicationSettings, root: Path, *, long_lived: bool = True) -> Launch:
+    """With what this machine starts an application. ``long_lived``: it runs queries, and does not only answer
+    questions. Raises ``Failure``.
+    """
     from flareiac_spark.runtime.launch import prepare
 
     project = root if (root / LOCK_FILE).is_file() or not settings.root else Path(settings.root)
@@ -71,9 +73,9 @@ def launch_of(settings: ApplicationSettings, root: Path) -> Launch:
         missing = [package for package in settings.packages if package not in settings.jars]
         if missing:
             raise Failure(errors.not_locked(missing))
-        runtime = prepare(project, settings.packages, locked=settings.jars)
+        runtime = prepare(project, settings.packages, long_lived=long_lived, locked=settings.jars)
     else:
-        runtime = prepare(project, settings.packages)
+        runtime = prepare(project, settings.packages, long_lived=long_lived)
     return Launch(
         java_home=runtime.java.home,
         jars=runtime.jars,

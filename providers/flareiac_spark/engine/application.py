@@ -197,11 +197,12 @@ def _split(listed: str | None) -> list[str]:
 
 class Applications:
     """The applications of one project, by runtime location. Safe to use from several threads: one starts an
-    application at a time.
+    application at a time. ``long_lived``: they run queries, and do not only answer questions.
     """
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, *, long_lived: bool = True) -> None:
         self.project = project
+        self._long_lived = long_lived
         self._guard = threading.Lock()
         self._starting: dict[str, threading.Lock] = {}
         self._needs: dict[str, Needs] = {}
@@ -263,7 +264,7 @@ class Applications:
             launch = Launch()
             if not (is_alive(status) and (desired is None or _has(status, wanted))):
                 # Before the one that runs is ended: its jobs go on where another could not start.
-                launch = launch_of(wanted, self.project.root)
+                launch = launch_of(wanted, self.project.root, long_lived=self._long_lived)
                 if is_alive(status):
                     progress("restarting the Spark application: its settings changed")
                     if not self.end(engine, cancel):

@@ -61,7 +61,7 @@ def _worth_keeping(asked: Sequence[ChangeRequest], said: Proofs) -> dict[str, Ke
 
 def _ask(requests: Sequence[ChangeRequest], project: Project) -> Proofs:
     folder = Path(tempfile.mkdtemp(prefix="flareiac-prove-"))
-    applications = Applications(project)
+    applications = Applications(project, long_lived=False)
     engines: dict[str, EngineDefinition] = {}
     moved: list[ChangeRequest] = []
     for request in requests:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.kernel.lazy_dataclass import dataclass
@@ -11,6 +12,9 @@ from flareiac_spark.runtime.archive import usable_archive
 from flareiac_spark.runtime.jars import fetch_locked, locked_jars
 from flareiac_spark.runtime.java import Java, require_java
 from flareiac_spark.runtime.versions import DEFAULT, HOW_TO_INSTALL, fit_of, installed_pyspark, misfits
+
+_OPTIONS_OF_JAVA: Final = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS")
+"""The environment variables from which each JVM takes options."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +57,7 @@ def prepare(
         spark_version=spark_version,
         java=java,
         jars=jars,
-        java_options=java_options(archive, long_lived=long_lived),
+        java_options=java_options(archive, environment, long_lived=long_lived),
     )
 
 
@@ -66,13 +70,18 @@ def require_pyspark() -> str:
     return version
 
 
-def java_options(archive: Path | None, *, long_lived: bool) -> tuple[str, ...]:
+def java_options(
+    archive: Path | None, environment: Mapping[str, str] = os.environ, *, long_lived: bool
+) -> tuple[str, ...]:
     """Options of the driver's JVM.
 
     A short driver gains from the first compiler alone and the simplest collector; a long one needs the second
-    compiler for its throughput and keeps the JVM's own choice of collector.
+    compiler for its throughput and keeps the JVM's own choice of collector. A JVM does not start with two
+    collectors, so that one which the environment names stays.
     """
-    short = () if long_lived else ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+    named = any("GC" in environment.get(name, "") for name in _OPTIONS_OF_JAVA)
+    collector = () if named else ("-XX:+UseSerialGC",)
+    short = () if long_lived else ("-XX:TieredStopAtLevel=1", *collector)
     mapped = (
         ("-Xshare:auto", f"-XX:SharedArchiveFile={archive}", "-Xlog:cds=off", "-Xlog:cds+dynamic=off")
         if archive

@@ -29,7 +29,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path, list[str]]]:
     """The questions to the machine: the project whose lock file counts, and the coordinates."""
     found: list[tuple[Path, list[str]]] = []
 
-    def prepare(project: Path, packages: list[str]) -> SimpleNamespace:
+    def prepare(project: Path, packages: list[str], *, long_lived: bool) -> SimpleNamespace:
+        assert long_lived
         found.append((project, packages))
         return SimpleNamespace(
             java=SimpleNamespace(home=Path("/java")), jars=(Path("/a.jar"),), java_options=("-Xshare:auto",)
@@ -65,7 +66,7 @@ def test_a_host_without_the_project_takes_the_jars_that_travel(
     asked: list[dict[str, str] | None] = []
 
     def prepare(
-        _project: Path, _packages: list[str], *, locked: dict[str, str] | None = None
+        _project: Path, _packages: list[str], *, long_lived: bool, locked: dict[str, str] | None = None
     ) -> SimpleNamespace:
         asked.append(locked)
         return SimpleNamespace(java=SimpleNamespace(home=Path("/java")), jars=(), java_options=())
@@ -111,7 +112,7 @@ def test_a_driver_that_cannot_start_leaves_the_reason_for_those_who_wait(
     control, said = ControlDirectory(tmp_path / "control"), list[str]()
     control.update_desired(lambda now: replace(now, application=SETTINGS), lineage="l", workspace="default")
 
-    def no_java(_project: Path, _packages: list[str]) -> SimpleNamespace:
+    def no_java(_project: Path, _packages: list[str], **_options: bool) -> SimpleNamespace:
         raise Failure(error(codes.JAVA_NOT_FOUND, "There is none on this host."))
 
     monkeypatch.setattr(runtime, "prepare", no_java)

@@ -72,6 +72,12 @@ def test_a_long_driver_keeps_the_second_compiler(tmp_path: Path) -> None:
     assert not [option for option in java_options(None, long_lived=True) if "Share" in option]
 
 
+def test_a_collector_that_the_environment_names_stays() -> None:
+    chosen = {"JAVA_TOOL_OPTIONS": "-XX:+UseParallelGC"}
+    assert "-XX:+UseSerialGC" in java_options(None, {}, long_lived=False)
+    assert "-XX:+UseSerialGC" not in java_options(None, chosen, long_lived=False)
+
+
 @pytest.mark.jvm
 @pytest.mark.parametrize("content", [None, b"", b"no archive at all" * 1000])
 def test_a_java_starts_quietly_with_an_archive_that_does_not_fit(
