@@ -32,7 +32,7 @@ _OFTEN: Final = 40
 """The greatest number of records of a kind that a short command has."""
 _LEAVES: Final[frozenset[type]] = frozenset({str, int, float, bool, types.NoneType})
 """The types of values that are written as they are."""
-Metadata: TypeAlias = Mapping[str, Any]
+Metadata: TypeAlias = dict[str, Any]
 
 UNSTORED: Final[Metadata] = {"unstored": True}
 """Metadata of a field that lives in memory alone; it has a default."""

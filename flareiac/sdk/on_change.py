@@ -31,12 +31,14 @@ class ChangeClass(StrEnum):
 @dataclass(frozen=True, slots=True)
 class OnChange:
     """The class of a change. ``over_state``: its class for a job whose checkpoint holds state, where that is
-    another one. ``note``: what the classes leave open, in a few words without a stop.
+    another one. ``note``: what the classes leave open, in a few words without a stop. ``says``: the words of
+    a plan, where the attribute alone decides: the reason of a restart, or a sentence about any other change.
     """
 
     does: ChangeClass
     over_state: ChangeClass | None = None
     note: str = ""
+    says: str = ""
 
     def __str__(self) -> str:
         over_state = f", or {self.over_state} over state" if self.over_state else ""

@@ -238,7 +238,7 @@ def test_checkpoint_show_tells_where_it_stands(tmp_path: Path) -> None:
 INPUTS: Final = {
     "control/spec.py": {"files"},
     "definition/canonical.py": {"files"},
-    "definition/job_definition.py": {"files"},
+    "definition/input_definition.py": {"files"},
     "definition/schema.py": {"files"},
     "definition/validation.py": {"files"},
 }

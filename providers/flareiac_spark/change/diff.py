@@ -8,6 +8,8 @@ from typing import Final, assert_never
 from flareiac.kernel.data import Attributes, Data, Reference, canonical
 from flareiac.kernel.paths import Path
 from flareiac.kernel.records import encode
+from flareiac.sdk.declared import declared_fields
+from flareiac.sdk.on_change import ChangeClass, OnChange
 from flareiac_spark.change.changes import (
     OLD_SQL,
     JobChange,
@@ -19,22 +21,17 @@ from flareiac_spark.change.changes import (
     ResultsChange,
     TakenAsSame,
 )
+from flareiac_spark.change.declared_changes import change_by_declaration
 from flareiac_spark.change.proofs import judged, known_proof
 from flareiac_spark.change.query_changes import holds_state, query_changes
 from flareiac_spark.change.query_text import same_texts
 from flareiac_spark.change.spark_compatibility import rule
+from flareiac_spark.definition.input_definition import FilesInput, Input, StreamInput, TableInput
 from flareiac_spark.definition.input_identity import paired_inputs
-from flareiac_spark.definition.job_definition import (
-    FilesInput,
-    Input,
-    JobDefinition,
-    KafkaOutput,
-    Output,
-    StreamInput,
-    TableInput,
-    TableOutput,
-)
+from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.definition.output_definition import KafkaOutput, Output, TableOutput
 from flareiac_spark.definition.stream_positions import read_in_order
+from flareiac_spark.engine.engine_definition import EngineDefinition
 from flareiac_spark.observation.job import JobFacts
 from flareiac_spark.runtime.versions import DEFAULT
 from flareiac_spark.settings import OUTPUT_OPTIONS, SETTINGS, VALUES, harmless
@@ -45,22 +42,11 @@ from flareiac_spark.sql.relations import columns_read
 from flareiac_spark.stream.stream_definition import Watermark
 from flareiac_spark_runtime.sources.bad_records import FAIL, NULL, lets_same_rows_out
 
-_NOTED: Final = {
-    "comment": "comment is not part of what runs",
-    "tags": "tags is not part of what runs",
-    "stability": "stability is not part of what runs",
-    "health": "health is not part of what runs",
-    "run": "run takes effect with the next run",
-    "accept_result_change": "accept_result_change is used up by the change that it is given for",
+_LIVE_APPLICATION: Final[Mapping[str, str]] = {
+    each.field: each.name
+    for each in declared_fields(EngineDefinition)
+    if each.attribute.on_change == OnChange(ChangeClass.LIVE)
 }
-_LIVE_APPLICATION: Final = (
-    "log_level",
-    "log_format",
-    "listen",
-    "liveness_file",
-    "idle_shutdown_ms",
-    "graceful_stop_ms",
-)
 _SERVERS: Final = "bootstrap.servers"
 _RECORD_PARTS: Final[Mapping[tuple[str, ...], str]] = {
     ("key",): "key",
@@ -92,10 +78,10 @@ class _Comparison:
         self._stateful = any(holds_state(old, item) for item in facts.checkpoints.values())
 
     def all(self) -> Iterator[JobChange]:
-        yield from self._noted()
+        yield from self._declared()
         yield from self._application()
         yield from self._checkpoint()
-        yield from self._mode_and_trigger()
+        yield from self._mode()
         yield from self._inputs()
         if not self._reads_others():
             # With other sources no state can be gone on from, so that what else changed in the query needs no
@@ -108,17 +94,11 @@ class _Comparison:
     def _differs(self, name: str) -> bool:
         return bool(getattr(self._old, name) != getattr(self._new, name))
 
-    def _noted(self) -> Iterator[JobChange]:
-        for name, text in _NOTED.items():
-            if self._differs(name):
-                yield MetadataOnly(path=(name,), text=text)
-        if self._differs("restart"):
-            yield Live(path=("restart",), text="the new restart budget counts from now on")
-        if self._differs("pool"):
-            why = "a query keeps the scheduler pool that it was started in"
-            yield Restart(path=("pool",), text="the scheduler pool", why=why)
-        if self._differs("restart_nonce"):
-            yield Restart(path=("restart_nonce",), text="restart_nonce", why="asked for by restart_nonce")
+    def _declared(self) -> Iterator[JobChange]:
+        """The changes of attributes that say all of it where they are declared."""
+        for each in declared_fields(JobDefinition):
+            if self._differs(each.field) and (change := change_by_declaration(each)) is not None:
+                yield change
 
     def _application(self) -> Iterator[JobChange]:
         if not self._differs("engine") and not self._differs("application"):
@@ -148,7 +128,8 @@ class _Comparison:
                     why="a query keeps the catalogs that it was started with",
                 )
             elif name in _LIVE_APPLICATION:
-                yield Live(path=path, text=f"the application takes {name.removesuffix('_ms')} while it runs")
+                taken = _LIVE_APPLICATION[name]
+                yield Live(path=path, text=f"the application takes {taken} while it runs")
             else:
                 why = "only a new JVM takes it: the application restarts with all its jobs"
                 yield Restart(path=path, text=f"the engine's {name}", why=why)
@@ -227,7 +208,7 @@ class _Comparison:
                 ),
             )
 
-    def _mode_and_trigger(self) -> Iterator[JobChange]:
+    def _mode(self) -> Iterator[JobChange]:
         if self._differs("mode"):
             if self._facts.started:
                 why = "A batch job does not know what the stream has read."
@@ -238,10 +219,6 @@ class _Comparison:
                 yield Restart(
                     path=("mode",), text="the mode", why="a stream and a batch run are different queries"
                 )
-        if self._differs("trigger"):
-            yield Restart(
-                path=("trigger",), text="the trigger", why="a trigger may change on the same checkpoint"
-            )
 
     def _inputs(self) -> Iterator[JobChange]:
         old, new = self._old.inputs, self._new.inputs

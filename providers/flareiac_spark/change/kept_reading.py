@@ -4,8 +4,9 @@ types. Pure.
 
 from dataclasses import replace
 
+from flareiac_spark.definition.input_definition import Input, StreamInput
 from flareiac_spark.definition.input_identity import same_input
-from flareiac_spark.definition.job_definition import Input, JobDefinition, StreamInput
+from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.sql.relations import columns_read
 
 KEPT = ("inputs",)

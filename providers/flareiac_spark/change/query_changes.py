@@ -20,18 +20,12 @@ from flareiac_spark.change.changes import (
 )
 from flareiac_spark.change.query_text import reworded, same_sql
 from flareiac_spark.change.spark_compatibility import ABOVE_STATE, Rule, Verdict, rule
+from flareiac_spark.definition.input_definition import Input, StreamInput
 from flareiac_spark.definition.input_identity import input_identities
-from flareiac_spark.definition.job_definition import (
-    Dedup,
-    Input,
-    JobDefinition,
-    KafkaOutput,
-    Output,
-    Step,
-    StreamInput,
-    TableOutput,
-)
+from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.definition.output_definition import KafkaOutput, Output, TableOutput
 from flareiac_spark.definition.queries import declares_state
+from flareiac_spark.definition.step_definition import Dedup, Step
 from flareiac_spark.observation.job import JobFacts, OutputFacts
 from flareiac_spark.sql.change_kinds import ChangeKind, Difference
 from flareiac_spark.sql.compare import Meaning, Query, compare_queries, keeps_state

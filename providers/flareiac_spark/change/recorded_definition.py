@@ -9,15 +9,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+from flareiac_spark.definition.input_definition import Input, StreamInput
 from flareiac_spark.definition.input_identity import same_input
-from flareiac_spark.definition.job_definition import (
-    Input,
-    JobDefinition,
-    KafkaOutput,
-    Output,
-    StreamInput,
-    TableOutput,
-)
+from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.definition.output_definition import KafkaOutput, Output, TableOutput
 
 QUERY: Final = ("inputs", "steps", "step_order", "code", "outputs", "conf")
 """The attributes whose text may change while the query stays the same."""

@@ -11,17 +11,10 @@ from dataclasses import replace
 from flareiac.sdk.project import Project
 from flareiac_spark.column_types import Column
 from flareiac_spark.definition.code import code_place
-from flareiac_spark.definition.job_definition import (
-    CodeFolder,
-    Dedup,
-    FilesInput,
-    Input,
-    JobDefinition,
-    Step,
-    StreamInput,
-    Trigger,
-)
+from flareiac_spark.definition.input_definition import FilesInput, Input, StreamInput
+from flareiac_spark.definition.job_definition import CodeFolder, JobDefinition, Trigger
 from flareiac_spark.definition.job_identity import recorded_identity
+from flareiac_spark.definition.step_definition import Dedup, Step
 from flareiac_spark.generation.job_case import JobCase
 from flareiac_spark.places import absolute_place
 from flareiac_spark.stream.stream_definition import Watermark

@@ -10,7 +10,8 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from flareiac.sdk.project import Project
-from flareiac_spark.definition.job_definition import FilesInput, Input, JobDefinition
+from flareiac_spark.definition.input_definition import FilesInput, Input
+from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.queries import folder_of
 from flareiac_spark.places import absolute_place
 

@@ -6,6 +6,7 @@ from flareiac.kernel.data import UNKNOWN, Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.records import encode
 from flareiac.sdk.changes import Relation, Usage
+from flareiac.sdk.declared import of_block
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac.sdk.resource_type import Decoded
@@ -23,14 +24,12 @@ def canonical(
     """Defaults filled in; the location relative to the root where it lies below it."""
     wanted = decoded.attributes
     attributes: Attributes = encode(
-        CheckpointDefinition(
+        of_block(
+            CheckpointDefinition,
+            wanted,
             location=_location(wanted.get("location"), decoded.address, project, diagnostics),
-            generation=wanted.get("generation") or 1,
             start_from=_start_from(wanted.get("start_from"), diagnostics),
-            keep_generations=wanted.get("keep_generations") or 2,
-            min_batches_to_retain=wanted.get("min_batches_to_retain") or 100,
             state_store=_state_store(wanted.get("state_store"), diagnostics),
-            on_destroy=wanted.get("on_destroy") or "retain",
         )
     )
     return attributes

@@ -12,7 +12,7 @@ from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import Foreign, decode
 from flareiac.sdk.references import Resolved
 from flareiac_spark import codes
-from flareiac_spark.definition.job_definition import KafkaOutput
+from flareiac_spark.definition.output_definition import KafkaOutput
 from flareiac_spark_runtime.sources.avro.columns import is_nullable
 from flareiac_spark_runtime.sources.avro.registry import RegistryAccess
 from flareiac_spark_runtime.sources.avro.types import NotAvro, Record, parse

@@ -3,8 +3,8 @@ Pure.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from typing import assert_never
+from dataclasses import fields, replace
+from typing import TypeVar, assert_never
 
 from flareiac.kernel.data import Attributes, Reference, digest
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
@@ -15,7 +15,7 @@ from flareiac.sdk.references import References
 from flareiac_spark import codes
 from flareiac_spark.checkpoint_files.layout import folder_of, recorded_layout
 from flareiac_spark.column_types import Column, table_columns
-from flareiac_spark.definition import job_definition as definition
+from flareiac_spark.definition import input_definition, output_definition, step_definition
 from flareiac_spark.definition.checkpoint_definition import CheckpointDefinition
 from flareiac_spark.definition.code import code_place
 from flareiac_spark.definition.input_columns import input_columns
@@ -44,6 +44,8 @@ from flareiac_spark_runtime.control import (
 )
 from flareiac_spark_runtime.sources.resolved import ResolvedSource, SpecColumn
 
+R = TypeVar("R")
+
 
 def spec_of(
     address: str, attributes: Attributes, references: References, project: Project, *, analysis: bool = False
@@ -53,21 +55,15 @@ def spec_of(
     """
     job = JobDefinition.of(attributes)
     build, code = _Build(job, references, project, analysis), code_place(job, project)
-    spec = JobSpec(
+    spec = _as_run(
+        JobSpec,
+        job,
         address=address,
-        mode=job.mode,
-        trigger=Trigger(kind=job.trigger.kind, interval_ms=job.trigger.interval_ms),
+        trigger=_as_run(Trigger, job.trigger),
         inputs=tuple(build.input(name, item) for name, item in sorted(job.inputs.items())),
         steps=tuple(build.step(name, step) for name, step in job.ordered_steps.items()),
         outputs=tuple(build.output(name, output) for name, output in sorted(job.outputs.items())),
-        conf=job.conf,
-        restart=Restart(
-            max_failures=job.restart.max_failures,
-            within_ms=job.restart.within_ms,
-            backoff_ms=job.restart.backoff_ms,
-        ),
-        run_id=None,
-        foreach_batch=job.foreach_batch,
+        restart=_as_run(Restart, job.restart),
         code=None if code is None else str(code),
         pool=job.pool or "",
     )
@@ -128,50 +124,51 @@ class _Build:
         self._job, self._references, self._project, self._analysis = job, references, project, analysis
         self.problems: list[Diagnostic] = []
 
-    def input(self, name: str, item: definition.Input) -> Input:
+    def input(self, name: str, item: input_definition.Input) -> Input:
         match item:
-            case definition.StreamInput():
-                return StreamInput(
+            case input_definition.StreamInput():
+                return _as_run(
+                    StreamInput,
+                    item,
                     name=name,
                     source=self._source(item),
                     watermark=_watermark(item.watermark),
-                    bad_records=item.bad_records,
                 )
-            case definition.TableInput():
+            case input_definition.TableInput():
                 identifier, uuid = self.table(item.table)
                 return TableInput(name=name, identifier=identifier, uuid=uuid, columns=self._columns(item))
-            case definition.FilesInput():
-                return FilesInput(
+            case input_definition.FilesInput():
+                return _as_run(
+                    FilesInput,
+                    item,
                     name=name,
                     path=self.path(item.path),
-                    format=item.format,
-                    options=item.options,
                     columns=in_order(self._columns(item), item.column_order),
                 )
             case _:
                 assert_never(item)
 
-    def step(self, name: str, step: definition.Step) -> Step:
-        dedup = step.dedup
-        return Step(
+    def step(self, name: str, step: step_definition.Step) -> Step:
+        return _as_run(
+            Step,
+            step,
             name=name,
             sql=step.sql if step.python is None else None,
-            python=step.python,
             params=step.params or {},
-            dedup=Dedup(keys=dedup.keys, within_watermark=dedup.within_watermark) if dedup else None,
+            dedup=_as_run(Dedup, step.dedup) if step.dedup else None,
             watermark=_watermark(step.watermark),
         )
 
-    def output(self, name: str, output: definition.Output) -> Output:
+    def output(self, name: str, output: output_definition.Output) -> Output:
         match output:
-            case definition.TableOutput():
+            case output_definition.TableOutput():
                 return self._table_output(name, output)
-            case definition.KafkaOutput():
+            case output_definition.KafkaOutput():
                 return self._kafka_output(name, output)
             case _:
                 assert_never(output)
 
-    def _table_output(self, name: str, output: definition.TableOutput) -> TableOutput:
+    def _table_output(self, name: str, output: output_definition.TableOutput) -> TableOutput:
         identifier, uuid = self.table(output.table)
         columns = _spec_columns(table_columns(output.table, self._references))
         if not columns:
@@ -180,40 +177,30 @@ class _Build:
             )
             at = ("output", output.tombstones_of or name, "merge" if output.tombstones_of else "table")
             self.problems.append(error(codes.OUTPUT_COLUMNS_UNKNOWN, why, attribute=at))
-        return TableOutput(
+        return _as_run(
+            TableOutput,
+            output,
             name=name,
-            source=output.source,
             identifier=identifier,
             uuid=uuid,
-            mode=output.mode,
-            options=output.options,
             columns=columns,
             checkpoint=self._checkpoint(self._job.query_of(name)),
-            branch=output.branch,
-            merge=_merge(output.merge),
-            bad_records=output.bad_records,
-            tombstones_of=output.tombstones_of,
+            merge=_as_run(Merge, output.merge) if output.merge else None,
         )
 
-    def _kafka_output(self, name: str, output: definition.KafkaOutput) -> KafkaOutput:
+    def _kafka_output(self, name: str, output: output_definition.KafkaOutput) -> KafkaOutput:
         declared = TopicView.at(output.resource, self._references)
-        return KafkaOutput(
+        return _as_run(
+            KafkaOutput,
+            output,
             name=name,
-            source=output.source,
-            topic=output.topic,
             topic_id=declared.id if declared is not None else None,
-            client=output.client,
-            mode=output.mode,
-            format=output.format,
-            key=output.key,
-            headers_column=output.headers_column,
             headers=tuple(Header(name=header, column=column) for header, column in output.headers.items()),
-            options=output.options,
             checkpoint=self._checkpoint(self._job.query_of(name)),
             avro=self._avro_value(name, output),
         )
 
-    def _avro_value(self, name: str, output: definition.KafkaOutput) -> AvroValue | None:
+    def _avro_value(self, name: str, output: output_definition.KafkaOutput) -> AvroValue | None:
         """While the SQL is analysed, a schema need not be registered yet."""
         if output.format != "avro":
             return None
@@ -228,13 +215,13 @@ class _Build:
             return None
         return AvroValue(id=found.id, schema=found.schema)
 
-    def _source(self, item: definition.StreamInput) -> ResolvedSource:
+    def _source(self, item: input_definition.StreamInput) -> ResolvedSource:
         try:
             return item.source.resolve(self._columns(item), item.column_order, self)
         except Mismatch as mismatch:
             raise mismatch.within(f"attributes.inputs.{item.stream}") from None
 
-    def _columns(self, item: definition.Input) -> tuple[SpecColumn, ...]:
+    def _columns(self, item: input_definition.Input) -> tuple[SpecColumn, ...]:
         columns = input_columns(item, self._references)
         if not self._analysis:
             # A recorded type may be spelled otherwise than the declared one, and keeps its spelling.
@@ -268,10 +255,12 @@ class _Build:
         return table.identifier, table.uuid
 
 
-def _merge(merge: definition.Merge | None) -> Merge | None:
-    if merge is None:
-        return None
-    return Merge(on=merge.on, latest_by=merge.latest_by, update_if=merge.update_if, delete_if=merge.delete_if)
+def _as_run(record: type[R], defined: object, **others: object) -> R:
+    """The record that crosses to the application, of the one in the definition: fields of one name have one
+    meaning, and ``others`` are those that are made of something else.
+    """
+    names = {each.name for each in fields(record)} & {each.name for each in fields(defined)}  # type: ignore[arg-type]  # both are records
+    return record(**{name: getattr(defined, name) for name in names - others.keys()}, **others)
 
 
 def _spec_columns(columns: Iterable[Column]) -> tuple[SpecColumn, ...]:

@@ -9,13 +9,13 @@ from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference, digest
 from flareiac.kernel.data import canonical as canonical_text
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.paths import Path
+from flareiac.sdk.declared import of_block, wrong_durations
 from flareiac.sdk.definitions import definition_of
 from flareiac.sdk.lakehouse_views import ConnectionView, catalog_name
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac.sdk.resource_type import Decoded
 from flareiac.sdk.secret_settings import checked_settings
-from flareiac.sdk.validators import parse_duration
 from flareiac_spark import codes
 from flareiac_spark.column_types import Column, table_columns
 from flareiac_spark.definition import foreign_tables, validation
@@ -24,24 +24,19 @@ from flareiac_spark.definition.checkpoint_conf import conf_of
 from flareiac_spark.definition.checkpoint_definition import CheckpointDefinition
 from flareiac_spark.definition.code import declared_code, python_call
 from flareiac_spark.definition.input_columns import input_columns
+from flareiac_spark.definition.input_definition import FilesInput, Input, StreamInput, TableInput
 from flareiac_spark.definition.job_definition import (
     ApplicationDefinition,
-    Dedup,
-    FilesInput,
     Health,
-    Input,
     JobDefinition,
-    Output,
     Restart,
     Stability,
-    Step,
-    StreamInput,
-    TableInput,
-    TableOutput,
 )
+from flareiac_spark.definition.output_definition import Output, TableOutput
 from flareiac_spark.definition.outputs import OutputSources, outputs_of
 from flareiac_spark.definition.queries import folder_of
 from flareiac_spark.definition.static_columns import check_columns
+from flareiac_spark.definition.step_definition import Dedup, Step
 from flareiac_spark.definition.stream_limits import check_stream_limits
 from flareiac_spark.definition.tombstones import tombstone_outputs
 from flareiac_spark.engine.canonical import checked_conf
@@ -79,13 +74,13 @@ def canonical(
     }
     engine, checkpoint = _chosen("engine", wanted.get("engine"), references), wanted.get("checkpoint")
     location, generation = _checkpoint(checkpoint, references)
-    job = JobDefinition(
+    job = of_block(
+        JobDefinition,
+        wanted,
         engine=engine,
         application=_application(engine, references, project),
-        checkpoint=checkpoint,
         checkpoint_location=location,
         generation=generation,
-        mode=mode,
         trigger=trigger,
         inputs=inputs,
         steps=steps,
@@ -93,17 +88,9 @@ def canonical(
         code=code,
         outputs=outputs,
         conf=_conf(wanted.get("conf"), checkpoint, references, diagnostics),
-        restart=_restart(wanted.get("restart"), diagnostics),
+        restart=of_block(Restart, _with_durations(Restart, wanted.get("restart"), "restart", diagnostics)),
         stability=_stability(wanted.get("stability"), diagnostics),
         health=_health(wanted.get("health"), diagnostics),
-        foreach_batch=bool(wanted.get("foreach_batch")),
-        accept_result_change=wanted.get("accept_result_change"),
-        run=wanted.get("run") or "on_change",
-        stopped=bool(wanted.get("stopped")),
-        restart_nonce=wanted.get("restart_nonce") or 0,
-        comment=wanted.get("comment"),
-        tags=wanted.get("tags"),
-        pool=wanted.get("pool"),
     )
     validation.check_mode(mode, diagnostics)
     validation.check(job, diagnostics)
@@ -171,7 +158,9 @@ def _steps(declared: Attributes, diagnostics: Diagnostics) -> dict[str, Step]:
     for name, step in declared.items():
         _one_way(name, step, diagnostics)
         sql, call = step.get("sql"), python_call(step, ("step", name), diagnostics)
-        found[name] = Step(
+        found[name] = of_block(
+            Step,
+            step,
             sql=sql if isinstance(sql, str) else "",
             python=call.function,
             params=call.params,
@@ -284,9 +273,10 @@ def _files_input(
     options = checked_settings(files.get("options"), (*at, "options"), references, diagnostics)
     for option, why in doubtful_in_batch(options):
         diagnostics.warning(codes.READER_OPTION_LOSES, why, attribute=(*at, "options", option))
-    return FilesInput(
+    return of_block(
+        FilesInput,
+        files,
         path=recorded_folder(files["path"], (*at, "path"), project, diagnostics),
-        format=files["format"],
         options=options,
         columns=_texts(columns),
         column_order=_order(columns),
@@ -348,74 +338,53 @@ def _conf(conf: Data, checkpoint: Data, references: References, diagnostics: Dia
 def _dedup(dedup: Data, at: Path, diagnostics: Diagnostics) -> Dedup | None:
     if not isinstance(dedup, dict):
         return None
-    if not dedup.get("keys"):
+    keys = tuple(dedup.get("keys") or ())
+    if not keys:
         diagnostics.error(
             codes.DEDUP_WITHOUT_KEYS, 'Write for example dedup = { keys = ["id"] }.', attribute=at
         )
-    within = dedup.get("within_watermark")
-    return Dedup(keys=tuple(dedup.get("keys") or ()), within_watermark=True if within is None else within)
+    return of_block(Dedup, dedup, keys=keys)
 
 
 def _health(health: Data, diagnostics: Diagnostics) -> Health | None:
     if not isinstance(health, dict):
         return None
-
-    def limit(name: str) -> int | None:
-        text = health.get(name)
-        return None if text is None else _duration(text, "0s", "health", diagnostics)
-
-    return Health(
-        max_lag_ms=limit("max_lag"),
-        max_batch_duration_ms=limit("max_batch_duration"),
-        max_idle_ms=limit("max_idle"),
-        max_bad_records=_row_limit(health, "max_bad_records", diagnostics),
-        max_late_rows=_row_limit(health, "max_late_rows", diagnostics),
-    )
-
-
-def _row_limit(health: dict[str, Data], name: str, diagnostics: Diagnostics) -> int | None:
-    given = health.get(name)
-    if isinstance(given, int) and given >= 0:
-        return given
-    if given is not None and given is not UNKNOWN:
-        diagnostics.error(
-            codes.INVALID_BAD_RECORD_LIMIT,
-            f"{name} is {given}. Write a whole number, 0 or greater.",
-            attribute=("health",),
-        )
-    return None
+    limits = _with_durations(Health, health, "health", diagnostics)
+    for name in ("max_bad_records", "max_late_rows"):
+        given = health.get(name)
+        if not isinstance(given, int) or given < 0:
+            limits[name] = None
+            if given is not None and given is not UNKNOWN:
+                diagnostics.error(
+                    codes.INVALID_BAD_RECORD_LIMIT,
+                    f"{name} is {given}. Write a whole number, 0 or greater.",
+                    attribute=("health",),
+                )
+    return of_block(Health, limits)
 
 
-def _restart(restart: Data, diagnostics: Diagnostics) -> Restart:
-    given = restart if isinstance(restart, dict) else {}
-    failures = given.get("max_failures")
-    return Restart(
-        max_failures=3 if failures is None else failures,
-        within_ms=_duration(given.get("within"), "1h", "restart", diagnostics),
-        backoff_ms=_duration(given.get("backoff"), "10s", "restart", diagnostics),
-    )
-
-
-def _stability(stability: Data, diagnostics: Diagnostics) -> Stability:
-    given = stability if isinstance(stability, dict) else {}
-    on_failure = given.get("on_failure") or "leave"
+def _stability(given: Data, diagnostics: Diagnostics) -> Stability:
+    stability = of_block(Stability, _with_durations(Stability, given, "stability", diagnostics))
+    on_failure: Data = stability.on_failure
     if on_failure not in ("leave", "rollback") and on_failure is not UNKNOWN:
         why = (
             f'There is no on_failure = {on_failure!r}. Write "leave" (it goes on trying) or "rollback" '
             "(to the last stable definition)."
         )
         diagnostics.error(codes.UNKNOWN_ON_FAILURE, why, attribute=("stability",))
-    within = _duration(given.get("within"), "2m", "stability", diagnostics)
-    return Stability(within_ms=within, on_failure=on_failure)
+    return stability
 
 
-def _duration(text: Data, default: str, attribute: str, diagnostics: Diagnostics) -> int:
-    if text is not None and text is not UNKNOWN and (milliseconds := parse_duration(text)) is not None:
-        return milliseconds
-    if text is not None and text is not UNKNOWN:
+def _with_durations(record: type, given: Data, attribute: str, diagnostics: Diagnostics) -> Attributes:
+    """An object without the durations that cannot be read, which are reported, and those that are not known:
+    they have their defaults.
+    """
+    written = given if isinstance(given, dict) else {}
+    wrong = wrong_durations(record, written)
+    for text in wrong.values():
         diagnostics.error(
             codes.INVALID_DURATION,
             f'{text!r} is not a duration. Write for example "90s" or "1h".',
             attribute=(attribute,),
         )
-    return parse_duration(default) or 0
+    return {name: None if name in wrong or value is UNKNOWN else value for name, value in written.items()}

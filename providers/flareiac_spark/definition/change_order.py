@@ -6,7 +6,8 @@ from typing import Final
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark import codes
-from flareiac_spark.definition.job_definition import JobDefinition, TableOutput
+from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.definition.output_definition import TableOutput
 from flareiac_spark.sources.source import ChangeColumns
 from flareiac_spark.sql.relations import relations, row_by_row
 

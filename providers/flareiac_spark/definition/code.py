@@ -20,7 +20,8 @@ from flareiac.kernel.paths import Path as AttributePath
 from flareiac.sdk.project import Project
 from flareiac_spark import codes
 from flareiac_spark.definition.code_functions import check_functions, check_modules
-from flareiac_spark.definition.job_definition import CodeFolder, JobDefinition, Stateful, Step
+from flareiac_spark.definition.job_definition import CodeFolder, JobDefinition
+from flareiac_spark.definition.step_definition import Stateful, Step
 from flareiac_spark.engine.engine_definition import control_place
 from flareiac_spark.places import absolute_place, recorded_place
 from flareiac_spark_runtime.control import ControlDirectory

@@ -5,7 +5,7 @@ from typing import assert_never
 
 from flareiac.sdk.references import References
 from flareiac_spark.column_types import Column, table_columns
-from flareiac_spark.definition.job_definition import FilesInput, Input, StreamInput, TableInput
+from flareiac_spark.definition.input_definition import FilesInput, Input, StreamInput, TableInput
 from flareiac_spark.stream.stream_definition import StreamDefinition
 
 

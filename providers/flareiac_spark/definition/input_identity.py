@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from itertools import pairwise, product
 
 from flareiac.kernel.records import encode
-from flareiac_spark.definition.job_definition import FilesInput, Input, JobDefinition, StreamInput, TableInput
+from flareiac_spark.definition.input_definition import FilesInput, Input, StreamInput, TableInput
+from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.queries import what_is_read
 
 

@@ -8,17 +8,36 @@ where a value is required, by name.
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Annotated, ClassVar, Literal, TypeAlias
+from typing import Annotated, Final, Literal
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac.kernel.records import IMPLIED, OPTIONAL, SPARSE, Form, Mismatch, decode, encode, named
+from flareiac.kernel.records import OPTIONAL, SPARSE, Form, Mismatch, decode, encode
+from flareiac.kernel.types import BOOL, NUMBER, STRING, ListType, ObjectType, RefType, Type
+from flareiac.sdk.declared import DURATION, declared, object_of
 from flareiac.sdk.definitions import Flag, Number, Plain, Ref, Text, Whole, definition_of
+from flareiac.sdk.on_change import ChangeClass, OnChange
+from flareiac.sdk.schema import Attribute
+from flareiac.sdk.secret_settings import SETTINGS
+from flareiac.sdk.validators import fields, one_of, whole
+from flareiac_spark.definition.input_definition import Input, StreamInput
+from flareiac_spark.definition.output_definition import KafkaOutput, Output, TableOutput
+from flareiac_spark.definition.step_definition import Step
 from flareiac_spark.engine.engine_definition import EngineDefinition
-from flareiac_spark.sources.source import AnySource
-from flareiac_spark.stream.stream_definition import Watermark
 from flareiac_spark_runtime.control import ALL
-from flareiac_spark_runtime.sources.avro.registry import RegistryAccess
+
+_TRIGGERS: Final[Mapping[str, Type]] = {
+    "processing_time": STRING,
+    "available_now": BOOL,
+    "once": BOOL,
+    "continuous": STRING,
+    "real_time": STRING,
+}
+SCHEDULES: Final = dict.fromkeys(
+    ("schedule", "cron", "crontab"),
+    "cron or a timer of systemd runs flareiac restart or apply (flareiac explain service).",
+)
+"""Words for a time table, which a job does not have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,154 +53,6 @@ class Trigger:
 
     kind: Literal["default", "processing_time", "available_now", "once"]
     interval_ms: int | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StreamInput:
-    """``columns`` are those that steps read, and all where each record is judged by them; ``column_order``
-    names all of the stream, where their order counts. ``bad_records``: the action, empty where they fail the
-    job.
-    """
-
-    kind: Literal["stream"] = "stream"
-    stream: Ref
-    source: AnySource
-    columns: Mapping[str, str]
-    watermark: Watermark | None
-    column_order: tuple[str, ...] | None = field(default=None, metadata=OPTIONAL)
-    bad_records: str = field(default="", metadata=SPARSE)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableInput:
-    """A table as it is at each batch. ``columns`` and ``column_order`` as in ``StreamInput``."""
-
-    kind: Literal["table"] = "table"
-    table: Ref
-    columns: Mapping[str, str]
-    column_order: tuple[str, ...] | None = field(default=None, metadata=OPTIONAL)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FilesInput:
-    """Files as they are when the job runs, with all their columns."""
-
-    kind: Literal["files"] = "files"
-    path: str
-    format: Text
-    options: Mapping[str, Text]
-    columns: Mapping[str, str]
-    column_order: tuple[str, ...]
-
-
-Input: TypeAlias = StreamInput | TableInput | FilesInput
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dedup:
-    """One row for each value of the keys. ``within_watermark``: keys that the watermark has passed are
-    forgotten.
-    """
-
-    keys: tuple[Text, ...]
-    within_watermark: Flag
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stateful:
-    """A Python function keeps state; the version is raised with its shape. ``ttl`` is always None."""
-
-    state_version: int
-    ttl: None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """In SQL, or in Python (``module:function``): then ``sql`` is empty, which reads as a query of which
-    nothing can be determined.
-    """
-
-    sql: str
-    python: Text | None
-    params: Plain
-    stateful: Stateful | None
-    dedup: Dedup | None
-    watermark: Watermark | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Merge:
-    """Rows meet by ``on``. Of rows with equal keys in a batch the greatest by ``latest_by`` counts."""
-
-    on: tuple[Text, ...]
-    latest_by: Text | None
-    update_if: Text | None
-    delete_if: Text | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableOutput:
-    """``source`` names the step or input whose rows are written; ``columns`` are those of the table that it
-    fills. ``branch`` None means main. ``rebuild`` (``keep``, ``truncate``): what a new generation does with
-    rows that are there. ``bad_records``: it writes those of the input ``source`` that cannot be read, in a
-    query of its own. ``tombstones_of`` names the output whose deletes it keeps, in that output's query; empty
-    for every other.
-    """
-
-    kind: Literal["table"] = field(default="table", metadata=IMPLIED)
-    table: Ref
-    source: Text = field(metadata=named("from"))
-    mode: Literal["append", "complete", "overwrite", "overwrite_partitions", "merge"]
-    merge: Merge | None
-    branch: Text | None
-    rebuild: Text
-    options: Mapping[str, Text]
-    columns: Mapping[str, str]
-    bad_records: bool = field(default=False, metadata=SPARSE)
-    tombstones_of: Text = field(default="", metadata=SPARSE)
-
-    @property
-    def place(self) -> str:
-        """The table that it writes, for people."""
-        return f"{self.table}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KafkaOutput:
-    """``source`` as in ``TableOutput``. ``topic`` is the name in Kafka; ``resource`` is what declares it, if
-    anything does. ``client`` are the settings of the connection, by the names of Kafka's Java client.
-
-    ``key`` is the column of the records' keys; ``headers_column`` a column of headers as Kafka has them,
-    ``headers`` the columns of single ones, by the headers' names. Of Avro alone: ``subject``, ``registry``,
-    and ``schema``, the text that is declared, None for the newest version of the subject.
-    """
-
-    bad_records: ClassVar = False
-    tombstones_of: ClassVar = ""
-
-    kind: Literal["kafka"] = "kafka"
-    topic: Text
-    resource: Ref | None
-    connection: Ref | None
-    client: Mapping[str, Text]
-    source: Text = field(metadata=named("from"))
-    mode: Literal["append", "update", "complete"]
-    key: Text | None
-    headers_column: Text | None
-    headers: Mapping[str, Text]
-    format: Literal["json", "text", "raw", "avro"]
-    options: Mapping[str, Text]
-    subject: Text = field(default="", metadata=SPARSE)
-    schema: Text | None = field(default=None, metadata=OPTIONAL)
-    registry: RegistryAccess | None = field(default=None, metadata=OPTIONAL)
-
-    @property
-    def place(self) -> str:
-        """The topic that it writes, for people."""
-        return f"{self.resource}" if self.resource is not None else f"the topic {self.topic}"
-
-
-Output: TypeAlias = TableOutput | KafkaOutput
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,28 +75,92 @@ class CodeFolder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restart:
-    max_failures: Number
-    within_ms: int
-    backoff_ms: int
+    """The budget of failures of a query: with one more the job is failed."""
+
+    max_failures: Number = field(
+        metadata=declared(
+            Attribute(
+                type=NUMBER,
+                description="Number of failures within the time after which the query starts again.",
+                default=3,
+            )
+        )
+    )
+    within_ms: int = field(
+        metadata=declared(
+            Attribute(
+                type=STRING, description="Time in which failures are counted.", default="1h", unit=DURATION
+            )
+        )
+    )
+    backoff_ms: int = field(
+        metadata=declared(
+            Attribute(
+                type=STRING,
+                description="First pause before a start; it doubles with each failure.",
+                default="10s",
+                unit=DURATION,
+            )
+        )
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stability:
-    """``on_failure``: ``leave`` or ``rollback``."""
+    """The time for which a started job is watched, and what becomes of one that fails in it."""
 
-    within_ms: int
-    on_failure: Text
+    within_ms: int = field(
+        metadata=declared(
+            Attribute(
+                type=STRING,
+                description="Time after which the job is regarded as stable.",
+                default="2m",
+                unit=DURATION,
+            )
+        )
+    )
+    on_failure: Text = field(
+        metadata=declared(
+            Attribute(
+                type=STRING,
+                description="leave (it goes on trying) or rollback (to the last stable definition).",
+                default="leave",
+            )
+        )
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Health:
     """Limits; None: not checked."""
 
-    max_lag_ms: int | None
-    max_batch_duration_ms: int | None
-    max_idle_ms: int | None
-    max_bad_records: int | None = field(default=None, metadata=OPTIONAL)
-    max_late_rows: int | None = field(default=None, metadata=OPTIONAL)
+    max_lag_ms: int | None = field(
+        metadata=declared(
+            Attribute(
+                type=STRING,
+                description="Longest time without having read all that the sources hold.",
+                unit=DURATION,
+            )
+        )
+    )
+    max_batch_duration_ms: int | None = field(
+        metadata=declared(Attribute(type=STRING, description="Longest batch.", unit=DURATION))
+    )
+    max_idle_ms: int | None = field(
+        metadata=declared(
+            Attribute(type=STRING, description="Longest time without a committed batch.", unit=DURATION)
+        )
+    )
+    max_bad_records: int | None = field(
+        default=None,
+        metadata=OPTIONAL
+        | declared(Attribute(type=NUMBER, description="Most records that could not be read.")),
+    )
+    max_late_rows: int | None = field(
+        default=None,
+        metadata=OPTIONAL
+        | declared(Attribute(type=NUMBER, description="Most rows that the watermark had passed.")),
+    )
 
 
 def _encode_application(application: ApplicationDefinition | None) -> Attributes:
@@ -246,31 +181,214 @@ class JobDefinition:
     one of its own.
     """
 
-    engine: Ref | None
+    engine: Ref | None = field(
+        metadata=declared(
+            Attribute(
+                type=RefType(("engine",)),
+                description="The engine that runs the job. Default: the only one declared.",
+                on_change=OnChange(ChangeClass.RESTART),
+            )
+        )
+    )
     application: Annotated[ApplicationDefinition | None, Form(_encode_application, _decode_application)]
-    checkpoint: Ref | None
+    checkpoint: Ref | None = field(
+        metadata=declared(
+            Attribute(
+                type=RefType(("checkpoint",)),
+                description="The checkpoint of a streaming job. Each job needs one of its own.",
+                on_change=OnChange(ChangeClass.REFUSED, note="once the job has run"),
+            )
+        )
+    )
     checkpoint_location: str | None
     generation: Whole | None
-    mode: Literal["stream", "batch"]
-    trigger: Trigger
+    mode: Literal["stream", "batch"] = field(
+        metadata=declared(
+            Attribute(
+                type=STRING,
+                description="Kind of query: stream or batch.",
+                default="stream",
+                validators=(one_of("stream", "batch", explained=("incremental",)),),
+                on_change=OnChange(ChangeClass.REFUSED, note="once the job has run"),
+            )
+        )
+    )
+    trigger: Trigger = field(
+        metadata=declared(
+            Attribute(
+                type=ObjectType(_TRIGGERS, frozenset(_TRIGGERS)),
+                description='When a batch starts: { processing_time = "30s" }, { available_now = true } or { '
+                "once = true }. "
+                "Default: as soon as the last one has ended.",
+                on_change=OnChange(ChangeClass.RESTART, says="a trigger may change on the same checkpoint"),
+                instead=SCHEDULES | {"interval": "It is called processing_time here."},
+            )
+        )
+    )
     inputs: Mapping[str, Input]
     steps: Mapping[str, Step]
     step_order: tuple[str, ...]
-    code: CodeFolder | None
+    code: CodeFolder | None = field(
+        metadata=declared(
+            Attribute(
+                type=STRING,
+                description=(
+                    "Folder with the Python modules of the steps, relative to the root module. Only "
+                    "*.py files count."
+                ),
+                on_change=OnChange(ChangeClass.RESTART, over_state=ChangeClass.RESULTS_CHANGE),
+            )
+        )
+    )
     outputs: Mapping[str, Output]
-    conf: Mapping[str, Text]
-    restart: Restart
-    stability: Stability
-    health: Health | None
-    foreach_batch: bool
-    accept_result_change: Text | None
-    run: Text
-    stopped: bool
-    restart_nonce: Number
-    comment: Text | None
-    tags: Plain
+    conf: Mapping[str, Text] = field(
+        metadata=declared(
+            Attribute(
+                type=SETTINGS,
+                description="Spark settings of the session of this job.",
+                on_change=OnChange(
+                    ChangeClass.RESTART,
+                    over_state=ChangeClass.RESULTS_CHANGE,
+                    note="flareiac explain settings lists what only restarts and what is pinned",
+                ),
+            )
+        )
+    )
+    restart: Restart = field(
+        metadata=declared(
+            Attribute(
+                type=object_of(Restart),
+                description=(
+                    'Restart policy after failures: { max_failures = 3, within = "1h", backoff = "10s" }.'
+                ),
+                validators=(fields(max_failures=whole(0)),),
+                on_change=OnChange(ChangeClass.LIVE, says="the new restart budget counts from now on"),
+            )
+        )
+    )
+    stability: Stability = field(
+        metadata=declared(
+            Attribute(
+                type=object_of(Stability),
+                description=(
+                    'When apply regards the job as stable, and what happens otherwise: { within = "2m", '
+                    'on_failure = "leave" }, or "rollback" to the last stable definition. A query that '
+                    "still works on its first batch after this time counts as applied, with a warning."
+                ),
+                on_change=OnChange(ChangeClass.STATE_ONLY),
+            )
+        )
+    )
+    health: Health | None = field(
+        metadata=declared(
+            Attribute(
+                type=object_of(Health),
+                description=(
+                    'Limits that drift and status check: { max_lag = "10m", max_batch_duration = "5m", '
+                    'max_idle = "1h", max_bad_records = 100 }. max_lag: longest time without having read '
+                    "everything that the sources hold; max_batch_duration: longest batch; max_idle: "
+                    "longest time without a committed batch. Each is measured from the start of the query. "
+                    "max_bad_records: most records that could not be read, of all inputs, as in flareiac "
+                    "status from the start of the query on. max_late_rows: most rows that were dropped "
+                    "because the watermark had passed them, since the first start on the checkpoint; Spark "
+                    "counts rows that an aggregation has combined as one. A limit that is left out is not "
+                    "checked."
+                ),
+                on_change=OnChange(ChangeClass.STATE_ONLY),
+            )
+        )
+    )
+    foreach_batch: Flag = field(
+        metadata=declared(
+            Attribute(
+                type=BOOL,
+                description="Writes all outputs in one query, from the same micro-batch.",
+                default=False,
+                on_change=OnChange(ChangeClass.NEW_GENERATION),
+            )
+        )
+    )
+    accept_result_change: Text | None = field(
+        metadata=declared(
+            Attribute(
+                type=STRING,
+                description=(
+                    "The token that a plan prints for one change of results. It fits that change only; "
+                    "after the apply the line can be removed."
+                ),
+                on_change=OnChange(
+                    ChangeClass.STATE_ONLY,
+                    says="accept_result_change is used up by the change that it is given for",
+                ),
+            )
+        )
+    )
+    run: Text = field(
+        metadata=declared(
+            Attribute(
+                type=STRING,
+                description=(
+                    "When a finite job (a batch, or a stream that ends) runs: on_change (apply runs it "
+                    "when its definition changes) or manual (flareiac start ADDRESS runs it; until then "
+                    "its status is stopped)."
+                ),
+                default="on_change",
+                validators=(one_of("on_change", "manual", explained=("on_input", "every_apply")),),
+                on_change=OnChange(ChangeClass.NEXT_RUN),
+            )
+        )
+    )
+    stopped: Flag = field(
+        metadata=declared(
+            Attribute(
+                type=BOOL,
+                description="Keeps the job stopped while it stays declared.",
+                default=False,
+                on_change=OnChange(ChangeClass.STOPS),
+            )
+        )
+    )
+    restart_nonce: Number = field(
+        metadata=declared(
+            Attribute(
+                type=NUMBER,
+                description="Change the number to restart the job, or to run a finite job again.",
+                default=0,
+                on_change=OnChange(ChangeClass.RESTART, says="asked for by restart_nonce"),
+            )
+        )
+    )
+    comment: Text | None = field(
+        metadata=declared(
+            Attribute(
+                type=STRING, description="Purpose of the job.", on_change=OnChange(ChangeClass.STATE_ONLY)
+            )
+        )
+    )
+    tags: Plain = field(
+        metadata=declared(
+            Attribute(
+                type=ListType(STRING),
+                description="Labels of the job.",
+                on_change=OnChange(ChangeClass.STATE_ONLY),
+            )
+        )
+    )
     avro: Mapping[str, WrittenSchema] = field(default_factory=dict, metadata=SPARSE)
-    pool: Text | None = field(default=None, metadata=OPTIONAL)
+    pool: Text | None = field(
+        default=None,
+        metadata=OPTIONAL
+        | declared(
+            Attribute(
+                type=STRING,
+                description="The scheduler pool that the job's tasks run in, one of pools in its engine: its "
+                "priority. Default: a pool of its own, of weight 1.",
+                on_change=OnChange(
+                    ChangeClass.RESTART, says="a query keeps the scheduler pool that it was started in"
+                ),
+            )
+        ),
+    )
 
     @classmethod
     def of(cls, attributes: Attributes) -> "JobDefinition":

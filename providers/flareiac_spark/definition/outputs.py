@@ -1,7 +1,6 @@
 """From the output blocks of a job to their definitions. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
 from typing import Final
 
 from flareiac.kernel.codes import Code
@@ -9,15 +8,16 @@ from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.paths import Path
-from flareiac.kernel.records import Foreign, decode, named
-from flareiac.sdk.definitions import Plain, Text
+from flareiac.kernel.records import Foreign, decode
+from flareiac.sdk.declared import of_block
+from flareiac.sdk.definitions import Text
 from flareiac.sdk.lakehouse_views import ConnectionView, TopicView
 from flareiac.sdk.references import References
 from flareiac.sdk.secret_settings import checked_settings
 from flareiac_spark import codes
 from flareiac_spark.column_types import table_columns
 from flareiac_spark.definition.avro_output import AvroOutput
-from flareiac_spark.definition.job_definition import KafkaOutput, Merge, Output, TableOutput
+from flareiac_spark.definition.output_definition import KafkaOutput, Merge, Output, TableOutput
 from flareiac_spark_runtime.sources.kafka_client import LARGEST_BATCH, exceeding
 
 _OF_TABLES: Final = ("merge", "branch", "rebuild", "options")
@@ -55,34 +55,6 @@ class OutputSources:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Written:
-    """An ``output`` block as it is decoded."""
-
-    table: Plain = None
-    source: Plain = field(default=None, metadata=named("from"))
-    mode: Plain = None
-    merge: Plain = None
-    branch: Plain = None
-    rebuild: Plain = None
-    options: Plain = None
-    kafka: Plain = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _WrittenKafka:
-    """A ``kafka`` block of an output as it is decoded."""
-
-    topic: Plain
-    connection: Plain = None
-    key: Plain = None
-    headers: Plain = None
-    format: Plain = None
-    schema: Plain = None
-    subject: Plain = None
-    options: Plain = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Topic(Foreign):
     """The parts of a topic block that are read, in canonical form."""
 
@@ -95,73 +67,69 @@ def outputs_of(
     """The outputs by label; what is wrong with a block is reported."""
     found: dict[str, Output] = {}
     for name, block in declared.items():
-        written = decode(_Written, block)
-        written = replace(written, source=written.source or sources.default, mode=written.mode or "append")
-        if isinstance(written.table, Reference):
-            found[name] = _table(name, written, sources, references, diagnostics)
-        elif written.kafka:
-            kafka = _Kafka(name, written, references, diagnostics)
-            found[name] = kafka.output(sources.columns.get(written.source.lower()))
+        source = block.get("from") or sources.default
+        if isinstance(block.get("table"), Reference):
+            found[name] = _table(name, block, source, sources, references, diagnostics)
+        elif block.get("kafka"):
+            kafka = _Kafka(name, block, source, references, diagnostics)
+            found[name] = kafka.output(sources.columns.get(source.lower()))
     return found
 
 
 def _table(
-    name: str, written: _Written, sources: OutputSources, references: References, diagnostics: Diagnostics
+    name: str,
+    block: Attributes,
+    source: str,
+    sources: OutputSources,
+    references: References,
+    diagnostics: Diagnostics,
 ) -> TableOutput:
-    filled = sources.filled(written.source)
-    columns = table_columns(written.table, references)
-    return TableOutput(
-        table=written.table,
-        source=written.source,
-        mode=written.mode,
-        merge=_merge(written.merge),
-        branch=written.branch,
-        rebuild=written.rebuild or "keep",
-        options=checked_settings(written.options, ("output", name, "options"), references, diagnostics),
+    filled = sources.filled(source)
+    columns = table_columns(block["table"], references)
+    return of_block(
+        TableOutput,
+        block,
+        source=source,
+        merge=_merge(block.get("merge")),
+        options=checked_settings(block.get("options"), ("output", name, "options"), references, diagnostics),
         columns={item.name: item.text for item in columns if filled is None or item.name.lower() in filled},
     )
 
 
 def _merge(merge: Data) -> Merge | None:
-    if not isinstance(merge, dict):
-        return None
-    return Merge(
-        on=tuple(merge.get("on") or ()),
-        latest_by=merge.get("latest_by"),
-        update_if=merge.get("update_if"),
-        delete_if=merge.get("delete_if"),
-    )
+    return of_block(Merge, merge, on=tuple(merge["on"] or ())) if isinstance(merge, dict) else None
 
 
 class _Kafka:
     """One output with a ``kafka`` block; what is wrong is reported with the path of its attribute."""
 
     def __init__(
-        self, name: str, written: _Written, references: References, diagnostics: Diagnostics
+        self, name: str, outer: Attributes, source: str, references: References, diagnostics: Diagnostics
     ) -> None:
         self._at: Path = ("output", name)
-        self._name, self._outer = name, written
-        self._block = decode(_WrittenKafka, written.kafka)
+        self._name, self._outer, self._source = name, outer, source
+        self._block: Attributes = outer["kafka"]
+        self._mode = outer.get("mode") or "append"
         self._references, self._diagnostics = references, diagnostics
 
     def output(self, columns: Sequence[str] | None) -> KafkaOutput:
         """``columns``: those that the step gives, None where they are not known."""
         self._refuse_attributes_of_tables()
-        topic, block = self._block.topic, self._block
+        topic, block = self._block["topic"], self._block
         connection = self._connection()
-        headers = block.headers
+        headers = block.get("headers")
         avro = self._avro(connection)
-        found = KafkaOutput(
+        found = of_block(
+            KafkaOutput,
+            block,
             topic=self._topic_name(),
             resource=topic if isinstance(topic, Reference) else None,
             connection=connection,
             client=self._client(connection),
-            source=self._outer.source,
-            mode=self._outer.mode if self._outer.mode in _MODES else "append",
-            key=block.key,
+            source=self._source,
+            mode=self._mode if self._mode in _MODES else "append",
             headers_column=headers if isinstance(headers, str) else None,
             headers=self._headers(headers),
-            format=block.format or "json",
             options=self._options(),
             subject=avro.subject,
             schema=avro.text,
@@ -191,7 +159,7 @@ class _Kafka:
             )
 
     def _declared_limit(self) -> int | None:
-        topic = self._block.topic
+        topic = self._block["topic"]
         settings = topic_settings(topic if isinstance(topic, Reference) else None, self._references)
         given = (settings or {}).get(LARGEST_BATCH)
         return int(given) if isinstance(given, str) and given.isdecimal() else None
@@ -200,9 +168,9 @@ class _Kafka:
         """The Avro that the output writes."""
         return AvroOutput(
             output=self._name,
-            format=self._block.format,
-            schema=self._block.schema,
-            written_subject=self._block.subject,
+            format=self._block.get("format"),
+            schema=self._block.get("schema"),
+            written_subject=self._block.get("subject"),
             topic=self._topic_name(),
             connection=self._references.get(connection.address) if connection is not None else None,
             diagnostics=self._diagnostics,
@@ -228,23 +196,23 @@ class _Kafka:
 
     def _refuse_attributes_of_tables(self) -> None:
         for name in _OF_TABLES:
-            if getattr(self._outer, name) not in (None, {}):
+            if self._outer.get(name) not in (None, {}):
                 what = "Write producer settings in its kafka block." if name == "options" else "Remove it."
                 self._error(
                     codes.ATTRIBUTE_OF_TABLES,
                     f"Output {self._name} writes a topic, and {name} is for tables. {what}",
                     name,
                 )
-        if self._outer.mode not in _MODES:
+        if self._mode not in _MODES:
             self._error(
                 codes.MODE_OF_TABLES,
                 f"Output {self._name} writes a topic, whose records cannot be changed: mode = "
-                f'"{self._outer.mode}" is for tables. Write append, update or complete.',
+                f'"{self._mode}" is for tables. Write append, update or complete.',
                 "mode",
             )
 
     def _topic_name(self) -> str:
-        topic = self._block.topic
+        topic = self._block["topic"]
         if not isinstance(topic, Reference):
             return topic if isinstance(topic, str) else ""
         declared = TopicView.at(topic, self._references)
@@ -255,9 +223,10 @@ class _Kafka:
         which is reported.
         """
         block = self._block
-        if isinstance(block.connection, Reference):
-            return block.connection
-        declared = TopicView.at(block.topic, self._references)
+        written = block.get("connection")
+        if isinstance(written, Reference):
+            return written
+        declared = TopicView.at(block["topic"], self._references)
         if declared is not None and declared.connection is not None:
             return declared.connection
         self._error(
@@ -289,7 +258,7 @@ class _Kafka:
 
     def _options(self) -> dict[str, str]:
         at = (*self._at, "kafka", "options")
-        options = checked_settings(self._block.options, at, self._references, self._diagnostics)
+        options = checked_settings(self._block.get("options"), at, self._references, self._diagnostics)
         for name, value in options.items():
             if (why := _refusal(name, value)) is not None:
                 self._diagnostics.error(codes.PRODUCER_OPTION, f"{name}: {why}.", attribute=(*at, name))

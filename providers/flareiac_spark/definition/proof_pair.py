@@ -9,8 +9,9 @@ from flareiac.kernel.records import encode
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac_spark.definition.build import spec_of
+from flareiac_spark.definition.input_definition import Input
 from flareiac_spark.definition.input_identity import paired_inputs
-from flareiac_spark.definition.job_definition import Input, JobDefinition
+from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark_runtime.control import Pair, ProofSource, job_spec_to_json
 from flareiac_spark_runtime.sources.resolved import SpecColumn
 

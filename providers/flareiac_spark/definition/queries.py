@@ -2,7 +2,8 @@
 
 from typing import assert_never
 
-from flareiac_spark.definition.job_definition import FilesInput, Input, JobDefinition, StreamInput, TableInput
+from flareiac_spark.definition.input_definition import FilesInput, Input, StreamInput, TableInput
+from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.sql.state import stateful_steps
 
 

@@ -13,14 +13,9 @@ from flareiac.sdk.references import References
 from flareiac_spark import codes
 from flareiac_spark.column_types import Column, table_columns
 from flareiac_spark.definition.input_columns import input_columns
-from flareiac_spark.definition.job_definition import (
-    Input,
-    JobDefinition,
-    Merge,
-    StreamInput,
-    TableInput,
-    TableOutput,
-)
+from flareiac_spark.definition.input_definition import Input, StreamInput, TableInput
+from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.definition.output_definition import Merge, TableOutput
 from flareiac_spark.sources.source import TableRead
 from flareiac_spark.sql.certain_types import cannot_store
 from flareiac_spark.sql.parse import unread

@@ -13,7 +13,7 @@ from flareiac.kernel.paths import Path
 from flareiac.sdk.references import References
 from flareiac_spark import codes
 from flareiac_spark.column_types import Column, table_columns
-from flareiac_spark.definition.job_definition import Merge, Output, TableOutput
+from flareiac_spark.definition.output_definition import Merge, Output, TableOutput
 from flareiac_spark.definition.outputs import OutputSources
 from flareiac_spark.sql.conditions import reads_from
 

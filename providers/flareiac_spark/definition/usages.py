@@ -7,14 +7,10 @@ from flareiac.sdk.changes import Conflict, Relation, Sharing, Usage
 from flareiac.sdk.references import References
 from flareiac_spark import codes
 from flareiac_spark.definition.column_usage import columns_by_relation, columns_read
-from flareiac_spark.definition.job_definition import (
-    FilesInput,
-    JobDefinition,
-    StreamInput,
-    TableInput,
-    TableOutput,
-)
+from flareiac_spark.definition.input_definition import FilesInput, StreamInput, TableInput
+from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import JobIdentity
+from flareiac_spark.definition.output_definition import TableOutput
 
 _SHARING: Final = {
     "complete": Sharing.REPLACES,

@@ -9,7 +9,8 @@ from flareiac.kernel.data import UNKNOWN, Data
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.sdk.validators import parse_duration
 from flareiac_spark import codes
-from flareiac_spark.definition.job_definition import JobDefinition, KafkaOutput, TableOutput, Trigger
+from flareiac_spark.definition.job_definition import JobDefinition, Trigger
+from flareiac_spark.definition.output_definition import KafkaOutput, TableOutput
 from flareiac_spark.sql.relations import relations
 from flareiac_spark.sql.state import Stateful, StatefulStep, stateful_steps
 from flareiac_spark_runtime.control.step_graph import StepGraph

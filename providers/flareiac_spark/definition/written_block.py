@@ -9,18 +9,9 @@ from flareiac.kernel.data import Attributes
 from flareiac.kernel.records import encode
 from flareiac.sdk.importing import Written, WrittenBlock
 from flareiac.sdk.validators import duration_text
-from flareiac_spark.definition.job_definition import (
-    FilesInput,
-    Input,
-    JobDefinition,
-    KafkaOutput,
-    Restart,
-    Stability,
-    StreamInput,
-    TableInput,
-    TableOutput,
-    Trigger,
-)
+from flareiac_spark.definition.input_definition import FilesInput, Input, StreamInput, TableInput
+from flareiac_spark.definition.job_definition import JobDefinition, Restart, Stability, Trigger
+from flareiac_spark.definition.output_definition import KafkaOutput, TableOutput
 from flareiac_spark.definition.schema import SCHEMA
 
 _RESTART: Final = Restart(max_failures=3, within_ms=3_600_000, backoff_ms=10_000)

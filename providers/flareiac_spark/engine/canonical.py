@@ -9,6 +9,7 @@ from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics, Failure, Severity
 from flareiac.kernel.records import decode, encode
 from flareiac.sdk.changes import Relation, Usage
+from flareiac.sdk.declared import of_block
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac.sdk.resource_type import Decoded
@@ -59,21 +60,19 @@ def canonical(
     _warn_of_lock_file(project, diagnostics)
     driver = wanted.driver or DriverBlock()
     conf = checked_conf(wanted.conf, references, diagnostics)
-    engine = EngineDefinition(
+    engine = of_block(
+        EngineDefinition,
+        decoded.attributes,
         type=kind,
         master=cluster.master_of(wanted.master, kind, diagnostics),
         conf={**conf, **cluster.settings_of(wanted, kind, conf, references, project, diagnostics)},
         packages=tuple(sorted(set(wanted.packages or ()))),
         driver=DriverSize(memory=driver.memory or "1g", cores=driver.cores or 1),
-        log_level=wanted.log_level or "WARN",
         runtime_location=_location(wanted.runtime_location, decoded.name, project, diagnostics),
         idle_shutdown_ms=_idle_shutdown(wanted.idle_shutdown, kind),
-        graceful_stop_ms=parse_duration(wanted.graceful_stop or "2m") or 0,
         deploy_mode="cluster" if wanted.deploy_mode == "cluster" else "",
         proxy_user=cluster.proxy_user_of(wanted.submit_options),
         log_format="json" if wanted.log_format == "json" else "",
-        listen=wanted.listen or "",
-        liveness_file=wanted.liveness_file or "",
         pools=pools_of(wanted.pools, conf, diagnostics),
     )
     cluster.check(engine, diagnostics)

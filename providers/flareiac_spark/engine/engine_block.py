@@ -35,7 +35,9 @@ class PoolBlock(Foreign):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineBlock(Foreign):
-    """``conf`` and ``submit_options`` may hold references to secrets."""
+    """The attributes that are read in a way of their own. ``conf`` and ``submit_options`` may hold references
+    to secrets.
+    """
 
     type: Text | None = None
     master: Text | None = None
@@ -46,10 +48,6 @@ class EngineBlock(Foreign):
     executor: ExecutorBlock | None = None
     pools: Mapping[str, PoolBlock] | None = None
     submit_options: Plain = field(default=None)
-    log_level: Text | None = None
     log_format: Text | None = None
-    listen: Text | None = None
-    liveness_file: Text | None = None
     runtime_location: Plain = None
     idle_shutdown: Text | None = None
-    graceful_stop: Text | None = None

@@ -11,8 +11,9 @@ from flareiac.sdk.references import References
 from flareiac.sdk.requests import PlanRequest
 from flareiac_spark import codes
 from flareiac_spark.definition.checkpoint_definition import start_of
-from flareiac_spark.definition.job_definition import JobDefinition, KafkaOutput, TableOutput
+from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.job_identity import recorded_identity
+from flareiac_spark.definition.output_definition import KafkaOutput, TableOutput
 from flareiac_spark.definition.queries import declares_state
 from flareiac_spark.definition.stream_positions import read_in_order
 from flareiac_spark.generation import broker_positions, readable

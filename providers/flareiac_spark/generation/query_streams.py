@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from flareiac_spark.definition.job_definition import JobDefinition, Step
+from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.definition.step_definition import Step
 from flareiac_spark.definition.stream_positions import read_in_order
 from flareiac_spark.generation.carry_over import Query, Stream
 from flareiac_spark.sources.source import Source

@@ -11,7 +11,8 @@ from flareiac.sdk.changes import Blocker, blocker
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import PlanRequest, ReadRequest
 from flareiac_spark import codes
-from flareiac_spark.definition.job_definition import JobDefinition, KafkaOutput
+from flareiac_spark.definition.job_definition import JobDefinition
+from flareiac_spark.definition.output_definition import KafkaOutput
 from flareiac_spark.definition.outputs import topic_settings
 from flareiac_spark.generation.job_case import JobCase
 from flareiac_spark.job.brokers import Answers, Asked, Brokers

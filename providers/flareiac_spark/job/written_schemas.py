@@ -12,7 +12,8 @@ from flareiac.sdk.changes import Blocker, Effect, Step, blocker
 from flareiac.sdk.requests import ChangeRequest, PlanRequest, ReadRequest
 from flareiac.sdk.results import StageDone
 from flareiac_spark import codes
-from flareiac_spark.definition.job_definition import JobDefinition, KafkaOutput, WrittenSchema
+from flareiac_spark.definition.job_definition import JobDefinition, WrittenSchema
+from flareiac_spark.definition.output_definition import KafkaOutput
 from flareiac_spark.definition.written_schemas import RegisteredNote
 from flareiac_spark.generation.job_case import JobCase
 from flareiac_spark.job.payload import JobPayload

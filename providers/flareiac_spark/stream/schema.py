@@ -2,10 +2,12 @@
 
 from typing import Final
 
-from flareiac.kernel.types import STRING, ObjectType, RefType
+from flareiac.kernel.types import STRING
+from flareiac.sdk.declared import attributes_of
 from flareiac.sdk.on_change import ChangeClass, OnChange
 from flareiac.sdk.schema import Attribute, Block, NestedBlock, Nesting
 from flareiac_spark.sources.source import kinds
+from flareiac_spark.stream.stream_definition import StreamDefinition
 
 COLUMN: Final = Block(
     description="A column of the source.",
@@ -27,9 +29,6 @@ COLUMN: Final = Block(
         ),
     },
 )
-_BAD_RECORDS: Final = ObjectType(
-    {"action": STRING, "quarantine": RefType(("table",))}, frozenset({"action", "quarantine"})
-)
 
 
 def schema() -> Block:
@@ -37,21 +36,7 @@ def schema() -> Block:
     sources = {name: NestedBlock(nesting=Nesting.SINGLE, block=kind.block) for name, kind in kinds()}
     return Block(
         description="A source of unbounded data for the inputs of streaming jobs.",
-        attributes={
-            "watermark": Attribute(
-                type=ObjectType({"column": STRING, "delay": STRING}),
-                description='How late rows may arrive: { column = "ts", delay = "10m" }.',
-                on_change=OnChange(ChangeClass.RESTART, over_state=ChangeClass.RESULTS_CHANGE),
-            ),
-            "bad_records": Attribute(
-                type=_BAD_RECORDS,
-                description="What happens to records that cannot be read, or that fit the columns only in "
-                'part: { action = "fail" } (the job fails), "null" (the row is kept, its declared columns '
-                'are null), "drop" (the row is left out and counted) or { quarantine = table.bad } (a query '
-                "of its own writes it to that table).",
-                on_change=OnChange(ChangeClass.RESTART, over_state=ChangeClass.RESULTS_CHANGE),
-            ),
-        },
+        attributes=attributes_of(StreamDefinition),
         blocks={
             **sources,
             "column": NestedBlock(nesting=Nesting.MAP, block=COLUMN, any_label=True),

@@ -58,7 +58,7 @@ def test_another_pool_restarts_the_job_and_other_pools_the_application(tmp_path:
     heavier = loaded(declared(POOLS.replace("weight = 3", "weight = 4")), tmp_path)
     found = [moved, proposal(heavier, before, running())]
     assert [[step.effect for step in item.steps] for item in found] == [[Effect.RESTART]] * 2
-    assert "the scheduler pool changed" in found[0].steps[0].text
+    assert "pool changed" in found[0].steps[0].text
     assert "the application restarts with all its jobs" in found[1].steps[0].why
 
 

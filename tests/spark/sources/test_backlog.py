@@ -12,7 +12,8 @@ from flareiac.kernel.data import Reference
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.results import Recorded
-from flareiac_spark.definition.job_definition import StreamInput, TableOutput
+from flareiac_spark.definition.input_definition import StreamInput
+from flareiac_spark.definition.output_definition import TableOutput
 from flareiac_spark.engine.application import Applications
 from flareiac_spark.job.inspect import _lag, inspect_job
 from flareiac_spark.sources.files.backlog import files_left
