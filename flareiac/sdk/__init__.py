@@ -1,6 +1,6 @@
 """The contract for providers and state backends: schemas, changes, planners, drivers, stores.
 
-Holds records and protocols, and the pure comparison that planners share; knows no resource type. Three of its
-modules touch the world, so that every provider does it alike: ``secrets`` reads secrets, ``s3_bucket`` opens
-buckets, ``http_client`` asks servers.
+Holds records and protocols, and the pure comparison that planners share; knows no resource type. Two of its
+modules touch the world, so that every provider does it alike: ``secrets`` reads secrets, ``http_client`` asks
+servers.
 """

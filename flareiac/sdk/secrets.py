@@ -3,25 +3,34 @@ their values at the moment of use.
 
     flareiac-secret:env:NAME    flareiac-secret:file:/absolute/path    flareiac-secret:aws_secret:ARN
 
-Whatever needs a secret resolves it by itself: nothing else of it travels. Standard library only; boto3 for
-the secrets of AWS.
+Whatever needs a secret resolves it by itself: nothing else of it travels. A place outside the machine has a
+store, which an installed package declares as an entry point of the group ``flareiac.secret_stores``:
+``KIND = "module:function"``. Standard library only.
 """
 
 import os
-import sys
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.kernel.secret_masks import masked, remember
+from flareiac.sdk.plug_ins import plug_in
 
 __all__ = ["KINDS", "masked", "remember"]
+GROUP: Final = "flareiac.secret_stores"
+"""The entry points of stores."""
 KINDS: Final = ("env", "file", "aws_secret")
 _PREFIX: Final = "flareiac-secret:"
 _MOST_BYTES: Final = 64 * 1024
-_PATIENCE_S: Final = 10
+
+
+class SecretStore(Protocol):
+    """Returns the secret that is kept at a place. Raises the ``Failure`` of ``unavailable``."""
+
+    def __call__(self, place: str, /) -> str: ...
 
 
 def reference(kind: str, place: str) -> str:
@@ -56,13 +65,21 @@ def _resolved(kind: str, place: str) -> str:
             return _of_variable(place)
         case "file":
             return _of_file(Path(place))
-        case "aws_secret":
-            return _of_aws(place)
         case _:
-            raise _failure(
-                "this version of FlareIaC does not know this kind of reference",
-                "Use the version that wrote it, or a later one.",
-            )
+            store = _store_of(kind)
+            if store is None:
+                raise unavailable(
+                    "this version of FlareIaC does not know this kind of reference",
+                    "Use the version that wrote it, or a later one.",
+                )
+            return store(place)
+
+
+@cache
+def _store_of(kind: str) -> SecretStore | None:
+    """The store of a kind, None where no installed package brings one. Raises ``Failure`` where two do."""
+    store: SecretStore | None = plug_in(GROUP, kind)
+    return store
 
 
 def resolve_all(settings: Mapping[str, str]) -> dict[str, str]:
@@ -108,7 +125,7 @@ def _of_variable(name: str) -> str:
     value = os.environ.get(name)
     if not value:
         why = f"the environment variable {name} is {'empty' if value == '' else 'not set'}"
-        raise _failure(
+        raise unavailable(
             why,
             f"Set it where this command runs: export {name}=... . A process that runs already does not see a "
             "new value: restart it.",
@@ -121,44 +138,19 @@ def _of_file(path: Path) -> str:
         content = secret_file(path, most=_MOST_BYTES + 1)
         text = content.decode().rstrip("\r\n")
     except OSError as problem:
-        raise _failure(
+        raise unavailable(
             f"the file {path} cannot be read: {problem.strerror or problem}", "Give it, and read access."
         ) from None
     except UnicodeDecodeError:
-        raise _failure(f"the file {path} is not UTF-8 text", "A secret is one text.") from None
+        raise unavailable(f"the file {path} is not UTF-8 text", "A secret is one text.") from None
     if not text or len(content) > _MOST_BYTES:
         what = "is empty" if not text else "is larger than 64 KiB"
-        raise _failure(
+        raise unavailable(
             f"the file {path} {what}", "It must hold the secret and nothing else; a line end is cut off."
         )
     return text
 
 
-def _of_aws(arn: str) -> str:
-    try:
-        import boto3
-        from botocore.config import Config
-        from botocore.exceptions import BotoCoreError, ClientError
-        from botocore.parsers import ResponseParserError
-    except ImportError as problem:
-        raise _failure(
-            f"boto3, which reads secrets of AWS, cannot be imported: {problem}",
-            f'Install it for {sys.executable}: pip install "flareiac[aws]". A driver needs boto3 alone.',
-        ) from None
-    settings = Config(
-        connect_timeout=_PATIENCE_S, read_timeout=_PATIENCE_S, retries={"total_max_attempts": 2}
-    )
-    try:
-        # The default session is not made for several threads.
-        client = boto3.Session().client("secretsmanager", region_name=arn.split(":")[3], config=settings)
-        value = client.get_secret_value(SecretId=arn).get("SecretString")
-    except (BotoCoreError, ClientError, ResponseParserError, ValueError, RuntimeError) as problem:
-        advice = "Check the ARN, and that the caller may call secretsmanager:GetSecretValue on it."
-        raise _failure(f"AWS Secrets Manager did not give {arn}: {said(problem)}", advice) from None
-    if not value:
-        raise _failure(f"AWS Secrets Manager has no text for {arn}", "Binary secrets cannot be used here.")
-    return str(value)
-
-
-def _failure(why: str, advice: str) -> Failure:
+def unavailable(why: str, advice: str) -> Failure:
+    """The failure of a secret that cannot be had: why, and what to do about it. Neither shows the secret."""
     return Failure(error(codes.SECRET_UNAVAILABLE, f"{why[0].upper()}{why[1:]}. {advice}"))

@@ -4,7 +4,7 @@ AWS settings of the process (``AWS_PROFILE``, ``AWS_REGION``, ``AWS_ENDPOINT_URL
 
 from collections.abc import Iterator, Sequence
 
-from flareiac.sdk.s3_bucket import Bucket, BucketPlace, S3Entry
+from flareiac_aws.s3_bucket import Bucket, BucketPlace, S3Entry
 from flareiac_spark_runtime.storage.object_store import Listed, Version
 
 

@@ -73,7 +73,7 @@ class S3Backend(LogBackend):
 
     def place(self, settings: CheckedSettings) -> LogPlace:
         with needed_by(f'The state backend "s3" (bucket {self._bucket(settings)})'):
-            from flareiac.sdk.s3_bucket import BucketPlace
+            from flareiac_aws.s3_bucket import BucketPlace
             from flareiac_state.s3_log import S3Logs
 
         return S3Logs(

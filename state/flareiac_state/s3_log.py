@@ -14,8 +14,8 @@ from typing import Final
 
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, error
-from flareiac.sdk.s3_bucket import AT_ONCE, PAGE, Bucket, BucketPlace, S3Unreachable, moment_of
 from flareiac.sdk.state import is_workspace_name
+from flareiac_aws.s3_bucket import AT_ONCE, PAGE, Bucket, BucketPlace, S3Unreachable, moment_of
 from flareiac_state.numbered_log import Newest
 
 _HIGHEST: Final = 10**12 - 1

@@ -20,6 +20,7 @@ from tests.examples.depends import extras_of, imported, requirements_of, scripts
 ROOT: Final = Path(__file__).parents[2]
 OWN: Final = {
     "flareiac",
+    "flareiac_aws",
     "flareiac_iceberg",
     "flareiac_iceberg_runtime",
     "flareiac_kafka",

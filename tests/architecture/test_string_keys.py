@@ -6,6 +6,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2] / "providers"
 CEILINGS = {
+    "flareiac_aws/s3_bucket.py": 33,
+    "flareiac_aws/secrets_manager.py": 1,
     "flareiac_iceberg/catalogs": 115,
     "flareiac_iceberg/data_table": 3,
     "flareiac_iceberg/discovery": 8,
@@ -37,7 +39,7 @@ CEILINGS = {
 }
 """``record["key"]`` and ``record.get("key")`` in each room. Lower a number when you have brought it down,
 never raise one. What is left in ``format`` and ``catalogs`` is Iceberg's own JSON and that of catalogs,
-and in ``broker`` the settings of Kafka's client.
+in ``flareiac_aws`` the answers of AWS's client, and in ``broker`` the settings of Kafka's client.
 """
 
 

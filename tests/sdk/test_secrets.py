@@ -3,18 +3,13 @@ be had.
 """
 
 import os
-import sys
-import uuid
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pytest
 
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.secrets import reference, resolve
-from tests.support.moto_server import aws_keys, moto_server
 
 
 def refused(kind: str, place: object) -> str:
@@ -97,36 +92,5 @@ def test_a_mounted_file_that_is_not_there_or_not_readable_is_named(tmp_path: Pat
         assert "Permission denied" in refused("file", tmp_path / "closed")
 
 
-@pytest.fixture
-def manager(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    with moto_server() as endpoint, aws_keys():
-        monkeypatch.setenv("AWS_ENDPOINT_URL_SECRETS_MANAGER", endpoint)
-        yield boto3.client("secretsmanager", region_name="eu-central-1")
-
-
-def test_a_secret_of_aws_is_had_by_its_arn(manager: Any) -> None:
-    arn = manager.create_secret(Name=uuid.uuid4().hex, SecretString="from aws")["ARN"]
-    assert resolve(reference("aws_secret", arn)) == "from aws"
-    manager.put_secret_value(SecretId=arn, SecretString="renewed")
-    assert resolve(reference("aws_secret", arn)) == "renewed"
-    assert f"did not give {arn}x" in refused("aws_secret", f"{arn}x")
-    binary = manager.create_secret(Name=uuid.uuid4().hex, SecretBinary=b"\1")["ARN"]
-    assert f"has no text for {binary}" in refused("aws_secret", binary)
-
-
-def test_without_credentials_or_an_answer_the_place_of_a_secret_of_aws_is_named(
-    manager: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    arn = manager.create_secret(Name=uuid.uuid4().hex, SecretString="from aws")["ARN"]
-    monkeypatch.setenv("AWS_ENDPOINT_URL_SECRETS_MANAGER", "http://127.0.0.1:1")
-    assert arn in refused("aws_secret", arn)
-    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
-    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
-    assert "credentials" in refused("aws_secret", arn)
-
-
-def test_where_boto3_is_missing_a_secret_of_aws_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As where a Spark driver runs beside another Python."""
-    monkeypatch.setitem(sys.modules, "boto3", None)
-    said = refused("aws_secret", "arn:aws:secretsmanager:eu-central-1:123456789012:secret:lake-AbCdEf")
-    assert f"Install it for {sys.executable}" in said
+def test_a_kind_without_a_store_is_named_as_unknown() -> None:
+    assert "does not know this kind of reference" in refused("carrier_pigeon", "coop")

@@ -12,8 +12,8 @@ from typing import Final
 
 from flareiac.kernel import host, kill_points
 from flareiac.kernel.data import Attributes
-from flareiac.sdk.s3_bucket import Bucket  # noqa: F401 - imported before the fork
 from flareiac.sdk.state import Conflict, Lease, LockHeld, LockLost, StateStore
+from flareiac_aws.s3_bucket import Bucket  # noqa: F401 - imported before the fork
 from flareiac_state.lease import Terms
 from flareiac_state.log_backend import LogBackend
 from flareiac_state.postgresql import PostgresqlBackend

@@ -13,8 +13,8 @@ import pytest
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure
-from flareiac.sdk.s3_bucket import BucketPlace, S3Unreachable
 from flareiac.sdk.state import LockHeld, StateStore
+from flareiac_aws.s3_bucket import BucketPlace, S3Unreachable
 from flareiac_state import s3_log
 from flareiac_state.log_store import LogStore, StoreOptions
 from flareiac_state.s3 import S3Backend

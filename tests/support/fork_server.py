@@ -28,6 +28,7 @@ LARGEST: Final = 1 << 17
 
 _PACKAGES: Final = (
     "flareiac",
+    "flareiac_aws",
     "flareiac_iceberg",
     "flareiac_kafka",
     "flareiac_secrets",

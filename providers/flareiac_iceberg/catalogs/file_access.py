@@ -11,8 +11,8 @@ from functools import lru_cache
 from typing import Any, Final
 
 from flareiac.sdk.optional_packages import needed_by
-from flareiac.sdk.s3_failures import GARBLED
 from flareiac.sdk.secrets import said
+from flareiac_aws.s3_failures import GARBLED
 from flareiac_iceberg.catalogs.base import ANSWER_SECONDS, CONNECT_SECONDS, CatalogSpec, s3_settings
 from flareiac_iceberg.format.locations import local_path
 

@@ -1,8 +1,8 @@
 """The driver as files that travel: an archive of modules for ``--py-files``, and the file that starts it.
 
 The archive holds the package beside Spark, those modules of the core that it imports, the packages of the
-table tasks that are installed here, and the metadata by which these are listed as if they were installed
-there. Equal contents make equal bytes. Reads the installed packages; never imports one.
+table tasks and of the secret stores that are installed here, and the metadata by which these are listed as if
+they were installed there. Equal contents make equal bytes. Reads the installed packages; never imports one.
 """
 
 import importlib.metadata
@@ -14,7 +14,7 @@ from typing import Final
 
 import flareiac
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac.sdk.table_tasks import GROUP
+from flareiac.sdk import secrets, table_tasks
 from flareiac_spark_runtime.control.code_archive import code_digest, packed
 
 _RUNTIME: Final = "flareiac_spark_runtime"
@@ -45,6 +45,8 @@ SHARED: Final = (
     "flareiac.sdk.table_tasks",
 )
 """The modules of the core that the driver and the performers of table tasks import, directly or not."""
+_GROUPS: Final = (secrets.GROUP, table_tasks.GROUP)
+"""The groups of entry points that are asked for beside Spark."""
 _KINDS: Final = ("*.py", "*.java")
 """Files that travel: modules, and the source that Spark's JVM compiles."""
 _ENTRY: Final = "flareiac_spark_runtime/submitted.py"
@@ -78,12 +80,13 @@ def driver_archive() -> DriverArchive:
     found = {path.relative_to(core).as_posix(): path.read_bytes() for path in map(_file_of_core, SHARED)}
     runtime = _folder_of(_RUNTIME)
     found |= _below(runtime.parent, runtime) if runtime is not None else {}
-    for distribution, entries in _performers().items():
-        for package in sorted({value.partition(":")[0].partition(".")[0] for value in entries.values()}):
+    for distribution, groups in _plug_ins().items():
+        values = {value for entries in groups.values() for value in entries.values()}
+        for package in sorted({value.partition(":")[0].partition(".")[0] for value in values}):
             root = _folder_of(package)
             if root is not None and package not in ("flareiac", _RUNTIME):
                 found |= _below(root.parent, root)
-        found |= _metadata(distribution, entries)
+        found |= _metadata(distribution, groups)
     return DriverArchive(modules=dict(sorted(found.items())))
 
 
@@ -108,19 +111,26 @@ def _below(root: Path, place: Path) -> dict[str, bytes]:
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in files}
 
 
-def _performers() -> dict[tuple[str, str], dict[str, str]]:
-    """Entry points by the name and version of the package that declares them."""
-    found: dict[tuple[str, str], dict[str, str]] = {}
-    for entry in importlib.metadata.entry_points(group=GROUP):
-        if entry.dist is not None:
-            found.setdefault((entry.dist.name, entry.dist.version), {})[entry.name] = entry.value
-    return dict(sorted(found.items()))
+def _plug_ins() -> dict[tuple[str, str], dict[str, dict[str, str]]]:
+    """Entry points by the name and version of the package that declares them, and by their group."""
+    plug_ins: dict[tuple[str, str], dict[str, dict[str, str]]] = {}
+    for group in _GROUPS:
+        for entry in importlib.metadata.entry_points(group=group):
+            if entry.dist is not None:
+                groups = plug_ins.setdefault((entry.dist.name, entry.dist.version), {})
+                groups.setdefault(group, {})[entry.name] = entry.value
+    return dict(sorted(plug_ins.items()))
 
 
-def _metadata(distribution: tuple[str, str], entries: Mapping[str, str]) -> Iterator[tuple[str, bytes]]:
+def _metadata(
+    distribution: tuple[str, str], groups: Mapping[str, Mapping[str, str]]
+) -> Iterator[tuple[str, bytes]]:
     """The files that ``importlib.metadata`` reads of an installed package."""
     name, version = distribution
     folder = f"{name.replace('-', '_')}-{version}.dist-info"
-    declared = "".join(f"{key} = {value}\n" for key, value in sorted(entries.items()))
+    declared = "".join(
+        f"[{group}]\n" + "".join(f"{key} = {value}\n" for key, value in sorted(entries.items()))
+        for group, entries in groups.items()
+    )
     yield f"{folder}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n".encode()
-    yield f"{folder}/entry_points.txt", f"[{GROUP}]\n{declared}".encode()
+    yield f"{folder}/entry_points.txt", declared.encode()

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flareiac.kernel.host import Host, booted_at
-from flareiac.sdk.s3_bucket import Bucket
+from flareiac_aws.s3_bucket import Bucket
 from flareiac_spark.application import control_trouble
 from flareiac_spark.s3_store import S3Store
 from flareiac_spark_runtime.control import (

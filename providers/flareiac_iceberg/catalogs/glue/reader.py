@@ -12,8 +12,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 from botocore.parsers import ResponseParserError
 
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
-from flareiac.sdk.s3_failures import GARBLED
 from flareiac.sdk.secrets import said
+from flareiac_aws.s3_failures import GARBLED
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.base import ANSWER_SECONDS, CONNECT_SECONDS
 from flareiac_iceberg.catalogs.entries import Pointer, Registered, folder_of, unreadable

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flareiac.sdk.s3_bucket import Bucket, BucketPlace, S3Unreachable
+from flareiac_aws.s3_bucket import Bucket, BucketPlace, S3Unreachable
 from flareiac_spark.s3_store import S3Store
 from tests.support.faulty_proxy import error_answer, faulty_proxy
 from tests.support.moto_server import aws_keys

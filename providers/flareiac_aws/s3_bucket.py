@@ -1,5 +1,5 @@
-"""Requests to one bucket of S3 or of a server that speaks its protocol, with their failures named. The only
-module of the state and of the control directory that imports S3's client.
+"""Requests to one bucket of S3 or of a server that speaks its protocol, with their failures named. States and
+control directories reach S3's client by this module alone.
 """
 
 import time
@@ -15,7 +15,7 @@ from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError
 from botocore.parsers import ResponseParserError
 
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac.sdk.s3_failures import (
+from flareiac_aws.s3_failures import (
     ALREADY_THERE,
     GARBLED,
     NOT_THERE,
