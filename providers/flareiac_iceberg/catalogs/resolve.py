@@ -1,15 +1,13 @@
-"""Resolves which catalog a resource belongs to, and checks the names that it has there. Pure."""
+"""Resolves which catalog a resource belongs to, and which table of it a block or a record means. Pure."""
 
-import re
-from typing import Final
-
-from flareiac.kernel.data import Data, Reference
-from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.data import Attributes, Data, Reference
+from flareiac.kernel.diagnostics import Diagnostics, Failure, error
 from flareiac.sdk.references import References, Resolved
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.base import CatalogSpec
 from flareiac_iceberg.catalogs.kinds import spec_of
-from flareiac_iceberg.format.locations import local_path
+from flareiac_iceberg.catalogs.target import Target
+from flareiac_iceberg.format.spec import TableOutline
 
 
 def place_of(catalog: Resolved) -> str:
@@ -17,40 +15,6 @@ def place_of(catalog: Resolved) -> str:
     same tables.
     """
     return spec_of(catalog.address, catalog.attributes).place
-
-
-def check_names(catalog: Reference, references: References, diagnostics: Diagnostics, **names: Data) -> None:
-    """Complains of names that this kind of catalog would change or refuse."""
-    found = references.get(catalog.address)
-    if found is None:
-        return
-    kind = spec_of(found.address, found.attributes)
-    for attribute, name in names.items():
-        if isinstance(name, str) and not kind.names.fullmatch(name):
-            diagnostics.error(
-                codes.INVALID_GLUE_NAME,
-                f"{name!r} cannot be a name in {catalog.address}: {kind.name_rule}. Write another name.",
-                attribute=(attribute,),
-            )
-        elif isinstance(name, str) and (why := _too_long(kind, name)):
-            of_table = attribute == "name" and "namespace" in names
-            diagnostics.error(
-                codes.INVALID_TABLE_NAME if of_table else codes.INVALID_NAMESPACE_NAME,
-                f'"{name[:40]}..." cannot be a name in {catalog.address}: {why}. Write a shorter name.',
-                attribute=(attribute,),
-            )
-
-
-def _too_long(kind: CatalogSpec, name: str) -> str:
-    """The reason why a name does not fit, or empty. In a folder, tables have folders of their names."""
-    if kind.longest_name is None:
-        return ""
-    if len(name) > kind.longest_name:
-        return f"it has {len(name)} characters, and the catalog keeps {kind.longest_name}"
-    size = len(name.encode())
-    if size > _LONGEST_FILE_NAME and local_path(kind.warehouse) is not None:
-        return f"it has {size} bytes, and a folder's name in the warehouse has at most {_LONGEST_FILE_NAME}"
-    return ""
 
 
 def chosen_catalog(value: Data, references: References, diagnostics: Diagnostics) -> Reference:
@@ -71,21 +35,20 @@ def chosen_catalog(value: Data, references: References, diagnostics: Diagnostics
     return Reference(known[0] if known else "catalog.lake")
 
 
-_LONGEST_FILE_NAME: Final = 255
-"""Bytes, on the file systems of Linux and macOS."""
-IN_CLEAR: Final = "Properties are kept in clear text, in the metadata that everybody who reads may read."
-NAME: Final = re.compile(r"[^./\\\x00-\x1f`]+")
+def target_of(attributes: Attributes, references: References) -> Target:
+    """The place of a table. Raises ``Failure`` when its catalog is no longer known."""
+    table = TableOutline.of(attributes)
+    catalog = catalog_of(table.catalog, references, "table", table.full_name)
+    return Target(catalog=catalog, namespace=table.namespace, name=table.name)
 
 
-def check_namespace(value: str, path: tuple[str, ...], diagnostics: Diagnostics) -> str:
-    """A namespace's name, its levels separated by dots."""
-    for level in value.split("."):
-        if not NAME.fullmatch(level):
-            diagnostics.error(
-                codes.INVALID_NAMESPACE_NAME,
-                f'"{value}" cannot be a namespace. Its levels are separated by dots; a level is not empty '
-                "and has no slash, back-quote or control character.",
-                attribute=path,
-            )
-            return "default"
-    return value
+def catalog_of(reference: Reference, references: References, what: str, name: str) -> CatalogSpec:
+    """The catalog that a table or namespace (``what``) is in. Raises ``Failure`` when it is not declared."""
+    resolved = references.get(reference.address)
+    if resolved is None:
+        why = (
+            f"The {what} {name} is recorded in {reference}, and without its block FlareIaC does not know "
+            f"where to look. Keep the catalog block until the {what} is forgotten or dropped."
+        )
+        raise Failure(error(codes.CATALOG_NOT_DECLARED, why))
+    return spec_of(resolved.address, resolved.attributes)

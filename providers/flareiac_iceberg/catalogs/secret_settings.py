@@ -1,6 +1,7 @@
 """Secrets in the settings of a catalog: named by reference, and never written out. Pure."""
 
 import re
+from typing import Final
 
 from flareiac.kernel.codes import SECRET_WRITTEN_OUT
 from flareiac.kernel.data import Attributes, Data, Reference
@@ -10,6 +11,9 @@ from flareiac.sdk.references import References
 from flareiac.sdk.secret_settings import holds_secret, is_secret
 from flareiac.sdk.secrets import is_reference
 from flareiac_iceberg import codes
+
+IN_CLEAR: Final = "Properties are kept in clear text, in the metadata that everybody who reads may read."
+"""The reason why properties of tables and namespaces hold no secret, not even by reference."""
 
 
 def referred(value: Data, attribute: Path, references: References, diagnostics: Diagnostics) -> str | None:

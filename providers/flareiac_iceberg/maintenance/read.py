@@ -13,7 +13,8 @@ from flareiac_iceberg.catalogs.base import CatalogSpec
 from flareiac_iceberg.catalogs.file_access import read_file
 from flareiac_iceberg.catalogs.metadata_files import load, load_entry
 from flareiac_iceberg.catalogs.reader import table_in
-from flareiac_iceberg.catalogs.target import Target, target_of
+from flareiac_iceberg.catalogs.resolve import target_of
+from flareiac_iceberg.catalogs.target import Target
 from flareiac_iceberg.format.identity import identity_of
 from flareiac_iceberg.format.locations import comparable
 from flareiac_iceberg.format.manifests import unreadable

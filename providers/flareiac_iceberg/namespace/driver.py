@@ -17,7 +17,7 @@ from flareiac_iceberg.catalogs.connections import Connections
 from flareiac_iceberg.catalogs.entries import NoCatalog
 from flareiac_iceberg.catalogs.outcomes import NotEmpty
 from flareiac_iceberg.catalogs.reader import namespace_properties, tables_in
-from flareiac_iceberg.catalogs.target import catalog_of
+from flareiac_iceberg.catalogs.resolve import catalog_of
 from flareiac_iceberg.namespace.spec import (
     NamespaceDefinition,
     NamespaceFacts,

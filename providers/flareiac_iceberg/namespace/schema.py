@@ -15,7 +15,9 @@ from flareiac.sdk.schema import Attribute, Block
 from flareiac.sdk.secret_settings import refuse_secrets
 from flareiac.sdk.validators import not_empty, one_of
 from flareiac_iceberg import codes
-from flareiac_iceberg.catalogs.resolve import IN_CLEAR, check_names, check_namespace, chosen_catalog, place_of
+from flareiac_iceberg.catalogs.names import check_names, check_namespace
+from flareiac_iceberg.catalogs.resolve import chosen_catalog, place_of
+from flareiac_iceberg.catalogs.secret_settings import IN_CLEAR
 
 SCHEMA: Final = Block(
     description="A namespace of a catalog.",

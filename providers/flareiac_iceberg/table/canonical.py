@@ -16,14 +16,9 @@ from flareiac.sdk.references import References
 from flareiac.sdk.resource_type import Decoded
 from flareiac.sdk.secret_settings import refuse_secrets
 from flareiac_iceberg import codes
-from flareiac_iceberg.catalogs.resolve import (
-    IN_CLEAR,
-    NAME,
-    check_names,
-    check_namespace,
-    chosen_catalog,
-    place_of,
-)
+from flareiac_iceberg.catalogs.names import NAME, check_names, check_namespace
+from flareiac_iceberg.catalogs.resolve import chosen_catalog, place_of
+from flareiac_iceberg.catalogs.secret_settings import IN_CLEAR
 from flareiac_iceberg.format.default_value import VERSION as DEFAULTS_SINCE
 from flareiac_iceberg.format.default_value import DoesNotFit, default_value
 from flareiac_iceberg.format.identity import identity_of

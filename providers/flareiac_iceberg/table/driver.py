@@ -33,7 +33,8 @@ from flareiac_iceberg.catalogs.metadata_files import load_entry
 from flareiac_iceberg.catalogs.outcomes import Conflict, Exists
 from flareiac_iceberg.catalogs.reader import table_in
 from flareiac_iceberg.catalogs.requests import TableCommit
-from flareiac_iceberg.catalogs.target import Target, target_of
+from flareiac_iceberg.catalogs.resolve import target_of
+from flareiac_iceberg.catalogs.target import Target
 from flareiac_iceberg.format.identity import identity_of
 from flareiac_iceberg.format.locations import absolute_location
 from flareiac_iceberg.format.metadata import TableFile, created_by, managed_by

@@ -20,7 +20,8 @@ from flareiac_iceberg.catalogs.entries import NoCatalog, Pointer
 from flareiac_iceberg.catalogs.file_access import is_there
 from flareiac_iceberg.catalogs.metadata_files import load_entry
 from flareiac_iceberg.catalogs.reader import table_in, tables_in
-from flareiac_iceberg.catalogs.target import Target, target_of
+from flareiac_iceberg.catalogs.resolve import target_of
+from flareiac_iceberg.catalogs.target import Target
 from flareiac_iceberg.format.identity import TableIdentity, identity_of
 from flareiac_iceberg.format.locations import local_path
 from flareiac_iceberg.format.metadata import TableFile, managed_by

@@ -18,7 +18,7 @@ from flareiac.sdk.results import NotApplied, Present, Unreadable
 from flareiac_iceberg.catalogs.connections import Connections
 from flareiac_iceberg.catalogs.metadata_files import load
 from flareiac_iceberg.catalogs.requests import TableCommit
-from flareiac_iceberg.catalogs.target import target_of
+from flareiac_iceberg.catalogs.resolve import target_of
 from flareiac_iceberg.format.metadata import TableFile
 from flareiac_iceberg.table.changes import Change
 from flareiac_iceberg.table.column_changes import AddColumn, SetIdentifier
