@@ -69,10 +69,11 @@ class IcebergSession:
     def recover(self, connections: Sequence[Resolved]) -> None:
         """Has catalogs undo what a killed writer left half done."""
         from flareiac_iceberg.catalogs.kinds import spec_of
+        from flareiac_iceberg.catalogs.opening import recover
 
         for item in connections:
             if item.type == "catalog":
-                spec_of(item.address, item.attributes).recover()
+                recover(spec_of(item.address, item.attributes))
 
     def names(self, pattern: str) -> bool:
         """``CATALOG.NAMESPACE.NAME``, which has no slash."""

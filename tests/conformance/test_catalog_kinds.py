@@ -22,6 +22,7 @@ from flareiac_iceberg.catalogs.entries import NoCatalog
 from flareiac_iceberg.catalogs.file_access import delete_file, read_file, write_file
 from flareiac_iceberg.catalogs.glue.spec import GlueCatalog
 from flareiac_iceberg.catalogs.library_writer import LibraryWriter
+from flareiac_iceberg.catalogs.opening import writer_of
 from flareiac_iceberg.catalogs.pointer_writer import write_metadata
 from flareiac_iceberg.catalogs.postgres.spec import PostgresCatalog
 from flareiac_iceberg.catalogs.reader import tables_in
@@ -279,7 +280,7 @@ def test_a_commit_that_comes_before_the_drop_comes_back(
     lake.apply("table.orders", orders(lake))
     name = f"{lake.namespace}.orders"
     lake.append(name, [{"id": 1, "ts": None, "region": "eu"}])
-    writer = type(lake.spec.writer())
+    writer = type(writer_of(lake.spec))
     place = "_refuse_moved" if last_look and issubclass(writer, LibraryWriter) else "drop"
     real, waiting = getattr(writer, place), ["one"]
 
@@ -309,7 +310,7 @@ def test_a_commit_that_comes_before_a_rename_is_kept(lake: KindLake, monkeypatch
         return  # refused, see above
     lake.apply("table.orders", orders(lake))
     planned = lake.plan("table.orders", orders(lake, name="moved"))
-    writer = type(lake.spec.writer())
+    writer = type(writer_of(lake.spec))
     real, waiting = writer.rename, ["one"]
 
     def beside(*given: Any, **more: Any) -> Any:

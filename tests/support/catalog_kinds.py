@@ -19,6 +19,7 @@ from flareiac_iceberg.catalogs.base import CatalogSpec
 from flareiac_iceberg.catalogs.kinds import spec_of
 from flareiac_iceberg.catalogs.library_settings import library_settings
 from flareiac_iceberg.catalogs.library_writer import LibraryWriter
+from flareiac_iceberg.catalogs.opening import writer_of
 from flareiac_iceberg.catalogs.postgres.spec import PostgresCatalog
 from flareiac_iceberg.catalogs.reader import tables_in
 from flareiac_iceberg.catalogs.sqlite.spec import SqliteCatalog
@@ -80,7 +81,7 @@ def _by_the_library(spec: CatalogSpec) -> Catalog:
     if isinstance(spec, PostgresCatalog):
         place = URL.create("postgresql+psycopg2", spec.user, PASSWORD, spec.host, spec.port, spec.database)
         return SqlCatalog(spec.name, **files, uri=place.render_as_string(hide_password=False))
-    writer = spec.writer()
+    writer = writer_of(spec)
     assert isinstance(writer, LibraryWriter)
     catalog: Catalog = writer.catalog
     return catalog

@@ -1,22 +1,18 @@
 """The parts that catalogs of every kind have in common: the typed record, bounds on patience, Spark's
-settings. Pure; a kind imports its reader and writer when they are asked for.
+settings. Pure.
 """
 
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+from typing import ClassVar, Final, Self
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.secrets import resolve_all
 from flareiac.sdk.versions import ICEBERG_AWS, ICEBERG_RUNTIME
 from flareiac_iceberg.catalogs.block import CatalogBlock, CatalogDefinition
-
-if TYPE_CHECKING:
-    from flareiac_iceberg.catalogs.entries import CatalogReader
-    from flareiac_iceberg.catalogs.writer import CatalogWriter
 
 CONNECT_SECONDS: Final = 10
 ANSWER_SECONDS: Final = 20
@@ -27,7 +23,8 @@ _S3_FILES: Final = "org.apache.iceberg.aws.s3.S3FileIO"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CatalogSpec(ABC):
-    """A catalog of some kind. A kind is a package with this record in ``spec``, listed in ``kinds``.
+    """A catalog of some kind. A kind is a package with this record in ``spec``, listed in ``kinds``, and its
+    reader and writer, which ``opening`` opens.
 
     ``warehouse`` is an absolute ``file:`` or ``s3:`` URI. ``properties`` are the user's, with references
     where secrets are meant. ``place`` says which catalog it is: two blocks with the same one see the same
@@ -115,16 +112,6 @@ class CatalogSpec(ABC):
         names.
         """
         return self.place
-
-    @abstractmethod
-    def reader(self) -> "CatalogReader": ...
-
-    @abstractmethod
-    def writer(self) -> "CatalogWriter[Any]":
-        """Opens it. Raises ``Failure``."""
-
-    def recover(self) -> None:  # noqa: B027 - most kinds leave nothing half done
-        """Undoes what a killed writer left half done."""
 
     @abstractmethod
     def spark_settings(self) -> dict[str, str]:

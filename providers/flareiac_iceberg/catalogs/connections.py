@@ -1,11 +1,10 @@
-"""The open catalogs of a session, for writing. Touches the world; imports what a kind needs when it is
-opened.
-"""
+"""The open catalogs of a session, for writing. Touches the world."""
 
 import threading
 from typing import TYPE_CHECKING, Any
 
 from flareiac_iceberg.catalogs.base import CatalogSpec
+from flareiac_iceberg.catalogs.opening import writer_of
 from flareiac_iceberg.catalogs.reader import tables_in
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ class Connections:
             if spec not in self._open:
                 if spec.is_made_by_opening and not make:
                     tables_in(spec, "")
-                self._open[spec] = spec.writer()
+                self._open[spec] = writer_of(spec)
             return self._open[spec]
 
     def close(self) -> None:

@@ -1,6 +1,7 @@
 """The kinds of catalogs, and the typed record of one from its canonical attributes. Pure.
 
-The place where the kinds meet: a new kind is a package beside the others, and one line here.
+The kinds meet here and in ``opening``: a new one is a package beside the others, one line here, and its cases
+there.
 """
 
 from typing import Final

@@ -20,8 +20,8 @@ from pyiceberg.schema import Schema
 from pyiceberg.table.sorting import SortOrder
 
 from flareiac_iceberg.catalogs.base import CatalogSpec
+from flareiac_iceberg.catalogs.entries import CatalogReader
 from flareiac_iceberg.catalogs.outcomes import Conflict, Exists, NotEmpty
-from flareiac_iceberg.catalogs.reader import table_in
 from flareiac_iceberg.catalogs.requests import Definition
 from flareiac_iceberg.catalogs.target import Target
 from flareiac_iceberg.catalogs.writer import CatalogWriter
@@ -40,6 +40,10 @@ class LibraryWriter(CatalogWriter[S], Generic[S, C]):
         """The library's catalog. Its own class, not ``load_catalog``, which mixes in files and variables of
         the current user.
         """
+
+    @abstractmethod
+    def reader(self) -> CatalogReader:
+        """The reader of the same catalog."""
 
     def _open(self) -> None:
         self.catalog = self.open_library()
@@ -69,7 +73,7 @@ class LibraryWriter(CatalogWriter[S], Generic[S, C]):
 
     def _refuse_moved(self, target: Target, location: str) -> None:
         """Raises ``Conflict`` and ``Failure``."""
-        pointer = table_in(self.spec, target.namespace, target.name)
+        pointer = self.reader().table(target.namespace, target.name)
         if pointer is not None and pointer.location != location:
             raise Conflict(target.full_name)
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from flareiac_iceberg.catalogs.base import CatalogSpec
 from flareiac_iceberg.catalogs.entries import Pointer, Registered
+from flareiac_iceberg.catalogs.opening import reader_of
 
 
 def tables_in(catalog: CatalogSpec, namespace: str) -> Mapping[str, Pointer]:
@@ -11,14 +12,14 @@ def tables_in(catalog: CatalogSpec, namespace: str) -> Mapping[str, Pointer]:
 
     One query; a REST catalog is asked for each name when it is looked up, which raises ``Failure`` then.
     """
-    return catalog.reader().tables(namespace)
+    return reader_of(catalog).tables(namespace)
 
 
 def table_in(catalog: CatalogSpec, namespace: str, name: str) -> Pointer | None:
     """The entry of one table, by a question that takes as long however many there are. Raises as
     ``tables_in`` does.
     """
-    return catalog.reader().table(namespace, name)
+    return reader_of(catalog).table(namespace, name)
 
 
 def everything_in(catalog: CatalogSpec) -> Mapping[tuple[str, ...], Registered]:
@@ -27,9 +28,9 @@ def everything_in(catalog: CatalogSpec) -> Mapping[tuple[str, ...], Registered]:
 
     Few queries; a REST catalog is asked for each table.
     """
-    return catalog.reader().everything()
+    return reader_of(catalog).everything()
 
 
 def namespace_properties(catalog: CatalogSpec, namespace: str) -> Mapping[str, str] | None:
     """The properties of a namespace, or None if there is no such namespace. Raises as ``tables_in`` does."""
-    return catalog.reader().namespace(namespace)
+    return reader_of(catalog).namespace(namespace)

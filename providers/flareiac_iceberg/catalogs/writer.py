@@ -1,5 +1,5 @@
 """The operations of writing to a catalog of any kind: new tables, commits, names, namespaces. Touches the
-world; a kind is imported when a catalog is opened.
+world.
 """
 
 from abc import ABC, abstractmethod

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from flareiac_iceberg.catalogs.kinds import spec_of
+from flareiac_iceberg.catalogs.opening import writer_of
 from flareiac_iceberg.catalogs.reader import tables_in
 from flareiac_iceberg.catalogs.sql_writer import _ADD_TYPED_TABLE
 from flareiac_iceberg.catalogs.sqlite.spec import SqliteCatalog
@@ -21,7 +22,7 @@ BEGIN SELECT RAISE(ABORT, 'not this one'); END"""
 def writer(lake: Lake) -> SqliteWriter:
     spec = spec_of(CATALOG, lake.references[CATALOG].attributes)
     assert isinstance(spec, SqliteCatalog)
-    made = spec.writer()
+    made = SqliteWriter(spec)
     with sqlite3.connect(spec.database) as database:
         database.execute(REFUSED)
     return made
@@ -69,7 +70,7 @@ def test_a_catalog_that_may_only_be_read_lists_its_namespaces(lake: Lake, tmp_pa
     assert isinstance(spec, SqliteCatalog)
     with sqlite3.connect(f"{spec.database.as_uri()}?mode=rw", uri=True) as held:
         held.execute("BEGIN IMMEDIATE")  # as who may not write, it gets no lock of a writer
-        assert spec.writer().namespaces() == {"a", "a.b"}
+        assert writer_of(spec).namespaces() == {"a", "a.b"}
 
 
 class _NeverCommitted:

@@ -174,7 +174,7 @@ def test_a_catalog_that_can_not_be_opened_was_asked_nothing(
     def closed(*_arguments: Any) -> Any:
         raise Failure(error(CATALOG_NOT_WRITTEN, "closed"))
 
-    monkeypatch.setattr("flareiac_iceberg.catalogs.sqlite.spec.SqliteCatalog.writer", closed)
+    monkeypatch.setattr("flareiac_iceberg.catalogs.connections.writer_of", closed)
     monkeypatch.setattr(driver_of_tables, "table_in", closed)
     assert codes(lake.carry_out("table.t", planned)) == ["FII011"]
 

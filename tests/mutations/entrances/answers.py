@@ -22,6 +22,7 @@ from flareiac_iceberg.catalogs.base import CatalogSpec
 from flareiac_iceberg.catalogs.glue import reader as glue
 from flareiac_iceberg.catalogs.kinds import spec_of
 from flareiac_iceberg.catalogs.metadata_files import load_entry
+from flareiac_iceberg.catalogs.opening import reader_of
 from flareiac_iceberg.catalogs.rest import reader as rest
 from flareiac_spark.sources.avro.latest import asked
 from flareiac_spark.sources.avro.subjects import SubjectQuestion, judged
@@ -241,7 +242,7 @@ def _catalog(root: Path, attributes: Mapping[str, Any]) -> CatalogSpec:
 
 def _use(catalog: CatalogSpec) -> None:
     """Asks a catalog all that its reader can be asked."""
-    reader = catalog.reader()
+    reader = reader_of(catalog)
     for ask in (
         lambda: _load(reader.table("n", "t"), catalog),
         lambda: list(reader.tables("n")),

@@ -1,17 +1,12 @@
 """The record of the AWS Glue Data Catalog. Pure."""
 
 import re
-from typing import TYPE_CHECKING, ClassVar, Final, Self
+from typing import ClassVar, Final, Self
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac.sdk.optional_packages import needed_by
 from flareiac_iceberg.catalogs.base import CatalogSpec
 from flareiac_iceberg.catalogs.block import CatalogBlock, CatalogDefinition
-
-if TYPE_CHECKING:
-    from flareiac_iceberg.catalogs.glue.reader import GlueReader
-    from flareiac_iceberg.catalogs.glue.writer import GlueWriter
 
 _KEYS: Final = "Spark's Glue client takes keys from AWS's own chain only: set"
 
@@ -56,16 +51,6 @@ class GlueCatalog(CatalogSpec):
     @classmethod
     def of(cls, address: str, found: CatalogDefinition) -> Self:
         return cls(**found.common(address))
-
-    def reader(self) -> "GlueReader":
-        with needed_by(f"{self.address} ({self.shown})"):
-            from flareiac_iceberg.catalogs.glue.reader import GlueReader
-        return GlueReader(self)
-
-    def writer(self) -> "GlueWriter":
-        with needed_by(f"{self.address} ({self.shown})"):
-            from flareiac_iceberg.catalogs.glue.writer import GlueWriter
-        return GlueWriter(self)
 
     def spark_settings(self) -> dict[str, str]:
         return {"type": "glue", "warehouse": self.warehouse}

@@ -15,7 +15,7 @@ from pyiceberg.table.metadata import TableMetadataUtil
 
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.secrets import said
-from flareiac_iceberg.catalogs.glue.reader import glue_client
+from flareiac_iceberg.catalogs.glue.reader import GlueReader, glue_client
 from flareiac_iceberg.catalogs.glue.spec import GlueCatalog
 from flareiac_iceberg.catalogs.glue.table_input import accepted, moved, with_properties
 from flareiac_iceberg.catalogs.library_settings import library_settings
@@ -34,6 +34,9 @@ class GlueWriter(PointerWriter[GlueCatalog], LibraryWriter[GlueCatalog, Client])
     def open_library(self) -> Client:
         settings = library_settings(self.spec) | {"warehouse": self.spec.warehouse}
         return Client(self.spec.name, client=glue_client(self.spec), **settings)
+
+    def reader(self) -> GlueReader:
+        return GlueReader(self.spec)
 
     @contextmanager
     def errors(self, *, opening: bool = False) -> Iterator[None]:

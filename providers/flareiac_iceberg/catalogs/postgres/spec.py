@@ -1,21 +1,16 @@
 """The record of a catalog in a PostgreSQL database. Pure."""
 
 import re
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Self
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac.sdk.optional_packages import needed_by
 from flareiac.sdk.versions import POSTGRESQL_JDBC
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.base import CONNECT_SECONDS, CatalogSpec, present
 from flareiac_iceberg.catalogs.block import CatalogBlock, CatalogDefinition
-
-if TYPE_CHECKING:
-    from flareiac_iceberg.catalogs.postgres.reader import PostgresReader
-    from flareiac_iceberg.catalogs.postgres.writer import PostgresWriter
 
 _LONGEST_DATABASE: Final = 63
 """Bytes of a name that a server keeps (NAMEDATALEN)."""
@@ -68,16 +63,6 @@ class PostgresCatalog(CatalogSpec):
     @property
     def home(self) -> str:
         return f"postgresql://{_bracketed(self.host)}:{self.port}/{self.database}"
-
-    def reader(self) -> "PostgresReader":
-        with needed_by(f"{self.address} ({self.shown})"):
-            from flareiac_iceberg.catalogs.postgres.reader import PostgresReader
-        return PostgresReader(self)
-
-    def writer(self) -> "PostgresWriter":
-        with needed_by(f"{self.address} ({self.shown})"):
-            from flareiac_iceberg.catalogs.postgres.writer import PostgresWriter
-        return PostgresWriter(self)
 
     def spark_settings(self) -> dict[str, str]:
         found = {

@@ -1,6 +1,6 @@
 """The record of a catalog behind Iceberg's REST protocol. Pure."""
 
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 from urllib.parse import urlsplit
 
 from flareiac.kernel.data import UNKNOWN, Attributes, Data
@@ -9,10 +9,6 @@ from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.base import CatalogSpec, present
 from flareiac_iceberg.catalogs.block import CatalogBlock, CatalogDefinition
-
-if TYPE_CHECKING:
-    from flareiac_iceberg.catalogs.rest.reader import RestReader
-    from flareiac_iceberg.catalogs.rest.writer import RestWriter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,16 +62,6 @@ class RestCatalog(CatalogSpec):
             credential=found.credential,
             token=found.token,
         )
-
-    def reader(self) -> "RestReader":
-        from flareiac_iceberg.catalogs.rest.reader import RestReader
-
-        return RestReader(self)
-
-    def writer(self) -> "RestWriter":
-        from flareiac_iceberg.catalogs.rest.writer import RestWriter
-
-        return RestWriter(self)
 
     @property
     def token_uri(self) -> str:

@@ -26,6 +26,7 @@ from flareiac_iceberg.catalogs.library_settings import library_settings
 from flareiac_iceberg.catalogs.library_writer import LibraryWriter, arguments, identifier
 from flareiac_iceberg.catalogs.outcomes import Conflict, Exists
 from flareiac_iceberg.catalogs.requests import Definition, TableCommit
+from flareiac_iceberg.catalogs.rest.reader import RestReader
 from flareiac_iceberg.catalogs.rest.spec import RestCatalog
 from flareiac_iceberg.catalogs.target import Target
 from flareiac_iceberg.catalogs.writer import Missing
@@ -70,6 +71,9 @@ class RestWriter(LibraryWriter[RestCatalog, Client]):
         # The server reads and writes the files; the library would look for pyarrow first
         files = {"py-io-impl": "pyiceberg.io.fsspec.FsspecFileIO"}
         return _Client(spec.name, **files | library_settings(spec) | present(own | login))
+
+    def reader(self) -> RestReader:
+        return RestReader(self.spec)
 
     @contextmanager
     def errors(self, *, opening: bool = False) -> Iterator[None]:

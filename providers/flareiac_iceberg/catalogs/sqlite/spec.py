@@ -3,7 +3,7 @@
 import os.path
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Final, Self
+from typing import ClassVar, Final, Self
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics
@@ -12,10 +12,6 @@ from flareiac.sdk.versions import SQLITE_JDBC
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.base import CatalogSpec
 from flareiac_iceberg.catalogs.block import CatalogBlock, CatalogDefinition
-
-if TYPE_CHECKING:
-    from flareiac_iceberg.catalogs.sqlite.reader import SqliteReader
-    from flareiac_iceberg.catalogs.sqlite.writer import SqliteWriter
 
 BUSY_TIMEOUT_MS: Final = 15_000
 """The time for which a writer waits for another one's lock on the SQLite file. With 0, most commits beside a
@@ -64,21 +60,6 @@ class SqliteCatalog(CatalogSpec):
     @property
     def folder(self) -> Path:
         return self.database.parent
-
-    def reader(self) -> "SqliteReader":
-        from flareiac_iceberg.catalogs.sqlite.reader import SqliteReader
-
-        return SqliteReader(self)
-
-    def writer(self) -> "SqliteWriter":
-        from flareiac_iceberg.catalogs.sqlite.writer import SqliteWriter
-
-        return SqliteWriter(self)
-
-    def recover(self) -> None:
-        from flareiac_iceberg.catalogs.sqlite.reader import recover
-
-        recover(self)
 
     @property
     def shown(self) -> str:
