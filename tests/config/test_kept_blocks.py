@@ -19,7 +19,7 @@ from flareiac.kernel.diagnostics import Diagnostic, Diagnostics
 from flareiac.kernel.sources import Source
 from flareiac.lang.parse import parse_file
 from flareiac_iceberg.table.canonical import canonical
-from tests.golden.case import CASES, Case, configuration, read_case
+from tests.golden.case import CASES, Case, configuration, name_of, read_case
 
 TABLE = 'table "{0}" {{\n  {1}\n  namespace = "n"\n  column "id" {{ type = "long" }}\n}}\n'
 POOL = [
@@ -94,7 +94,7 @@ def used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", CASES, ids=name_of)
 def test_a_configuration_says_the_same_from_what_is_kept(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

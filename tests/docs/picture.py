@@ -18,7 +18,7 @@ from tests.golden.case import read_case
 from tests.golden.outputs import outcome
 
 PICTURE: Final = DOCS / "plan.svg"
-CASE: Final = ROOT / "tests" / "golden" / "cases" / "job_sum_to_max_of_table.txtar"
+CASE: Final = ROOT / "tests" / "golden" / "cases" / "job" / "sum_to_max_of_table.txtar"
 _WIDTH: Final = 96
 
 

@@ -1,4 +1,5 @@
 """The cases of the golden tests: one behaviour per small txtar file, HCL in, plan and diagnostics out.
+The file ``cases/RESOURCE/WHAT.txtar`` is the case ``RESOURCE/WHAT``.
 
 Configurations in, each written in full (``NAME.flare.hcl``) or as an edit of ``recorded.flare.hcl``
 (``NAME.edit``, see ``edits``):
@@ -13,7 +14,7 @@ Further sections in, each JSON by address:
 - ``observed.json``: what the world answers about a resource: keywords of ``JobThere`` or ``CheckpointThere``,
   parts of a table's identity.
 - ``figures.json``: what was measured for maintenance, keywords of ``TableFigures``.
-- ``maintenance.json``: address -> name -> the last run.
+- ``upkeep.json``: address -> name -> the last run.
 - ``history.json``: a table's live snapshots, newest first, each ``[id, ms, operation, added, total]``, with
   ``null`` as the last one where the oldest has a parent that is gone; ``null`` for a table of which nothing is
   known. Without it every row can be read.
@@ -56,7 +57,8 @@ from tests.golden.observed import TableFigures, as_read, facts, history, identit
 from tests.golden.observed import recorded as as_recorded
 from tests.support.txtar import Archive, parse_txtar
 
-CASES: Final = sorted((Path(__file__).parent / "cases").rglob("*.txtar"))
+_FOLDER: Final = Path(__file__).parent / "cases"
+CASES: Final = sorted(_FOLDER.rglob("*.txtar"))
 _LINEAGE: Final = "00000000-0000-0000-0000-000000000000"
 _INPUTS: Final = (
     *("observed.json", "figures.json", "upkeep.json", "history.json", "states.json"),
@@ -131,6 +133,11 @@ class Case:
     def archive(self, outputs: dict[str, str]) -> Archive:
         """The case as a file, with these outputs."""
         return Archive(comment=self.comment, files={**self.inputs, **outputs})
+
+
+def name_of(path: Path) -> str:
+    """Returns the name of a case as tests and pages write it: ``RESOURCE/WHAT``."""
+    return path.relative_to(_FOLDER).with_suffix("").as_posix()
 
 
 def read_case(path: Path) -> Case:

@@ -23,6 +23,7 @@ from flareiac.sdk.results import Missing, Observation, Present, history_of
 from tests.golden.case import (
     CASES,
     configuration,
+    name_of,
     observed_as,
     planning_inputs,
     read_case,
@@ -38,7 +39,7 @@ _RECORDED = [path for path in CASES if read_case(path).recorded is not None]
 _WITHOUT_MAINTENANCE = Options(maintenance=Maintenance.EXCLUDE)
 
 
-@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", CASES, ids=name_of)
 def test_golden(path: Path, tmp_path: Path) -> None:
     case = read_case(path)
     outputs, made = outcome(case, tmp_path)
@@ -50,7 +51,7 @@ def test_golden(path: Path, tmp_path: Path) -> None:
         assert outputs == case.outputs
 
 
-@pytest.mark.parametrize("path", _RECORDED, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", _RECORDED, ids=name_of)
 def test_what_a_plan_would_repair_is_drift(path: Path, tmp_path: Path) -> None:
     """Drift is what a plan of the recorded files blocks, restarts or repairs, and nothing else."""
     case, diagnostics = read_case(path), Diagnostics()
@@ -78,7 +79,7 @@ def test_what_a_plan_would_repair_is_drift(path: Path, tmp_path: Path) -> None:
     assert report.drifted or not repaired
 
 
-@pytest.mark.parametrize("path", _RECORDED, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", _RECORDED, ids=name_of)
 def test_what_is_recorded_passes_its_examination(path: Path, tmp_path: Path) -> None:
     """An unexpected failure is laid on the state only where a part of it has a shape that no one records."""
     state, types = recorded_state(read_case(path), tmp_path), installed().registry.types
@@ -86,7 +87,7 @@ def test_what_is_recorded_passes_its_examination(path: Path, tmp_path: Path) -> 
         types[record.type].examine(record.recorded())
 
 
-@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", CASES, ids=name_of)
 def test_a_plan_is_stale_only_in_another_world(path: Path, tmp_path: Path) -> None:
     """Apply finds the fingerprints of a plan in the world that it was made of, and misses what has gone."""
     case, diagnostics = read_case(path), Diagnostics()
@@ -117,7 +118,7 @@ def test_a_plan_is_stale_only_in_another_world(path: Path, tmp_path: Path) -> No
     assert stale(dict.fromkeys(there, Missing())) == touched & relied_on & set(there)
 
 
-@pytest.mark.parametrize("path", _RECORDED, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", _RECORDED, ids=name_of)
 def test_a_planner_that_is_not_asked_would_have_had_nothing_to_say(path: Path, tmp_path: Path) -> None:
     """A plan in which each resource is planned is the same, and says the same."""
     case, loading = read_case(path), Diagnostics()
@@ -151,7 +152,7 @@ def _without_idle_details(made: Plan) -> tuple[PlannedResource, ...]:
     )
 
 
-@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", CASES, ids=name_of)
 def test_after_an_apply_there_is_nothing_to_do(path: Path, tmp_path: Path) -> None:
     """The next plan after an apply that made what was planned changes and records nothing."""
     case, diagnostics = read_case(path), Diagnostics()

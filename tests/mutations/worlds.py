@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flareiac.model.snapshot import encode_snapshot
-from tests.golden.case import CASES, Case, read_case, recorded_state
+from tests.golden.case import CASES, Case, name_of, read_case, recorded_state
 
 STATE, JOURNAL, LOCK, PLAN = (
     ".flareiac/state/default/snapshot.json",
@@ -202,7 +202,7 @@ def _jars() -> World:
 
 
 def _golden(root: Path) -> tuple[World, ...]:
-    return tuple(World(name=path.stem, files=_case(read_case(path), root)) for path in CASES)
+    return tuple(World(name=name_of(path), files=_case(read_case(path), root)) for path in CASES)
 
 
 def _case(case: Case, root: Path) -> dict[str, bytes]:

@@ -17,7 +17,7 @@ import pytest
 
 from flareiac.app.discovery import installed
 from flareiac.render.plan_json import plan_json
-from tests.golden.case import CASES, read_case
+from tests.golden.case import CASES, name_of, read_case
 from tests.golden.outputs import outcome
 from tests.iceberg.discovery.shapes import catalog_of, make_lake
 from tests.support.command_line import flareiac
@@ -197,16 +197,17 @@ def _golden(root: Path, known: set[frozenset[tuple[str, ...]]]) -> dict[str, Pat
     schemas = {name: kind.schema for name, kind in installed().registry.types.items()}
     found: dict[str, Path] = {}
     for case in CASES:
-        folder = root / case.stem
-        folder.mkdir()
+        name = name_of(case)
+        folder = root / name
+        folder.mkdir(parents=True)
         _, made = outcome(read_case(case), folder)
         if made is None:
             continue
-        path = root / f"{case.stem}.json"
+        path = root / f"{name}.json"
         path.write_text(json.dumps(plan_json(made, tool_version="0.0.0", schemas=schemas)), encoding="utf-8")
         if _shape(path) not in known:
             known.add(_shape(path))
-            found[f"golden {case.stem}"] = path
+            found[f"golden {name}"] = path
     return found
 
 

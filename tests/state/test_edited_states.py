@@ -16,7 +16,7 @@ from flareiac.model.upgrades import upgraded_snapshot
 from flareiac.planning.make_plan import Inputs, make_plan
 from flareiac.sdk.state import Damaged, Journal, Moment, Stored
 from flareiac.state.read import understood
-from tests.golden.case import CASES, configuration, planning_inputs, read_case
+from tests.golden.case import CASES, configuration, name_of, planning_inputs, read_case
 
 _VALUES: Final[tuple[object, ...]] = (
     None,
@@ -126,7 +126,7 @@ def _run(folder: Path, seeds: range) -> int:
             try:
                 taken += _check(inputs, document, edited, case, by_journal=chance.random() < 0.3)
             except Exception as bug:
-                bug.add_note(f"{path.stem}, seed {seed}, edit {number}")
+                bug.add_note(f"{name_of(path)}, seed {seed}, edit {number}")
                 raise
     return taken
 

@@ -70,7 +70,7 @@ CASES: dict[str, tuple[Body, Body]] = {
 }
 ELSEWHERE = {
     "table.catalog": "needs a second catalog",
-    "table.renamed": "golden cases table_column_renamed*",
+    "table.renamed": "golden case table/evolve",
     "table.tag.snapshot_id": "needs a snapshot",
     "table.tag.retain": "needs a snapshot",
     "table.engine": "needs an engine",

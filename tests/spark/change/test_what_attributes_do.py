@@ -440,9 +440,9 @@ ELSEWHERE = {
         "kafka.fail_on_data_loss": "true is its only value",
         "kafka.subject": "needs a schema registry",
     },
-    "checkpoint": {"location": "golden cases checkpoint_moves*"},
+    "checkpoint": {"location": "golden cases checkpoint/moves*"},
     "job": {
-        "mode": "golden case job_mode_on_state",
+        "mode": "golden case job/mode_on_state",
         "output.kafka.schema": "needs a schema registry",
         "output.kafka.subject": "needs a schema registry",
     },

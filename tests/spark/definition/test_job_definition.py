@@ -11,7 +11,7 @@ from flareiac.kernel.data import UNKNOWN, Attributes, Data, to_json
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.records import Mismatch
 from flareiac_spark.definition.job_definition import JobDefinition
-from tests.golden.case import CASES, configuration, read_case
+from tests.golden.case import CASES, configuration, name_of, read_case
 from tests.spark.declared import LAKE, STATEFUL, loaded
 
 _RICH = """
@@ -36,7 +36,7 @@ job "x" {
 """
 
 
-@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", CASES, ids=name_of)
 def test_a_definition_is_its_attributes(path: Path, tmp_path: Path) -> None:
     case = read_case(path)
     for hcl in filter(None, (case.main, case.recorded)):
