@@ -14,9 +14,10 @@ from flareiac.app.state_place.place import StatePlace, project_cipher, state_pla
 from flareiac.app.state_place.seen import Expected, check_known, check_seen, is_stored
 from flareiac.app.state_place.selection import DEFAULT
 from flareiac.app.state_place.setup import StateRequest, set_up_state
+from flareiac.config.evaluation import DataBlocks, ReadData
 from flareiac.config.files import ModuleFiles
 from flareiac.config.files import read as read_file
-from flareiac.config.load import Configuration, DataBlocks, ReadData
+from flareiac.config.load import Configuration
 from flareiac.config.load import load as load_configuration
 from flareiac.config.variables import Given, Inputs
 from flareiac.kernel import codes

@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path as FilePath
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 from uuid import uuid4
 
 from flareiac import __version__
@@ -61,19 +61,15 @@ class Meaning:
     has_lifecycle: bool = False
 
 
-class KeptBlocks:
-    """The kept meanings of one project. ``surroundings`` digests what a block of a type sees that names these
-    addresses; ``functions``: those that a plain block may call.
-    """
+Surroundings: TypeAlias = Callable[[str, tuple[str, ...]], str]
+"""The function that digests what a block of a type sees that names these addresses."""
 
-    def __init__(
-        self,
-        root: FilePath,
-        surroundings: Callable[[str, tuple[str, ...]], str],
-        functions: Iterable[Callable[..., object]] = (),
-    ) -> None:
+
+class KeptBlocks:
+    """The kept meanings of one project. ``functions``: those that a plain block may call."""
+
+    def __init__(self, root: FilePath, functions: Iterable[Callable[..., object]] = ()) -> None:
         self._name = f"blocks/{_FORMAT}-{digest(str(root))}.json"
-        self._surroundings = surroundings
         self._packages = frozenset(map(_package_of, functions))
         found = user_cache.read_json(self._name)
         self._old: dict[str, str] = found if isinstance(found, dict) else {}
@@ -81,7 +77,13 @@ class KeptBlocks:
         self._changed = False
         self._code: dict[str, str] = {}
 
-    def find(self, block: BlockNode, address: str, canonical: Callable[..., object]) -> Meaning | None:
+    def find(
+        self,
+        block: BlockNode,
+        address: str,
+        canonical: Callable[..., object],
+        surroundings: Surroundings,
+    ) -> Meaning | None:
         """The meaning of a block of this text; None where it has to be evaluated."""
         key = f"{address} {block.origin.digest}"
         kept_text = self._old.get(key)
@@ -90,7 +92,7 @@ class KeptBlocks:
         try:
             # Each is a text of its own: thousands of meanings at once would be most of the memory of a plan.
             data = json.loads(kept_text)
-            if not self._fits(data, block, canonical):
+            if not self._fits(data, block, canonical, surroundings):
                 return None
             kept = _decode(data["meaning"])
         except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
@@ -98,14 +100,21 @@ class KeptBlocks:
         self._used[key] = kept_text
         return kept
 
-    def add(self, block: BlockNode, address: str, canonical: Callable[..., object], meaning: Meaning) -> None:
+    def add(
+        self,
+        block: BlockNode,
+        address: str,
+        canonical: Callable[..., object],
+        meaning: Meaning,
+        surroundings: Surroundings,
+    ) -> None:
         """Keeps what was found out about a plain block."""
         if not block.origin.digest:
             return
         try:
             entry = {
                 "code": self._code_of(canonical),
-                "sees": self._surroundings(block.type, meaning.start),
+                "sees": surroundings(block.type, meaning.start),
                 "meaning": _encode(meaning),
             }
             text = json.dumps(entry, separators=(",", ":"))
@@ -122,10 +131,12 @@ class KeptBlocks:
             user_cache.keep_json(self._name, self._used)
         self._old, self._used = {}, {}
 
-    def _fits(self, data: Any, block: BlockNode, canonical: Callable[..., object]) -> bool:
+    def _fits(
+        self, data: Any, block: BlockNode, canonical: Callable[..., object], surroundings: Surroundings
+    ) -> bool:
         return bool(
             data["code"] == self._code_of(canonical)
-            and data["sees"] == self._surroundings(block.type, tuple(data["meaning"]["start"]))
+            and data["sees"] == surroundings(block.type, tuple(data["meaning"]["start"]))
         )
 
     def _code_of(self, canonical: Callable[..., object]) -> str:

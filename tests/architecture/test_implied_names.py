@@ -3,10 +3,10 @@
 import ast
 from pathlib import Path
 
-from flareiac.config.load import EMBEDDED
+from flareiac.config.module_call import EMBEDDED
 
 ROOT = Path(__file__).parents[2]
-_HOME = ROOT / "flareiac" / "config" / "load.py"
+_HOME = ROOT / "flareiac" / "config" / "module_call.py"
 
 
 def test_no_name_is_compared_with_that_of_a_connection_without_a_block() -> None:

@@ -184,17 +184,22 @@ def test_an_entry_of_another_shape_is_not_there(tmp_path: Path, used: list[str],
 def test_what_json_does_not_say_is_not_kept(tmp_path: Path, used: list[str]) -> None:
     del used
     block = parse_file(Source("x", POOL[6]), Diagnostics()).blocks[0]
-    kept = KeptBlocks(tmp_path, lambda _kind, _start: "seen")
+    kept = KeptBlocks(tmp_path)
+
+    def seen(_kind: str, _start: tuple[str, ...]) -> str:
+        return "seen"
+
     for value in (Decimal("1.5"), (1, 2), {1: "one"}):
         kept.add(
             block,
             "table.plain",
             canonical,
             Meaning(start=(), attributes={"value": value}, dependencies=()),
+            seen,
         )
-        assert kept.find(block, "table.plain", canonical) is None
+        assert kept.find(block, "table.plain", canonical, seen) is None
     kept.close()
-    assert KeptBlocks(tmp_path, lambda _kind, _start: "seen").find(block, "table.plain", canonical) is None
+    assert KeptBlocks(tmp_path).find(block, "table.plain", canonical, seen) is None
 
 
 def test_code_in_an_archive_is_known_by_the_archive(tmp_path: Path) -> None:

@@ -33,8 +33,9 @@ from typing import Any, Final
 
 from flareiac.app.discovery import installed
 from flareiac.app.other_states.read import present
+from flareiac.config.evaluation import DataBlocks
 from flareiac.config.files import ModuleFiles
-from flareiac.config.load import Configuration, DataBlocks, load
+from flareiac.config.load import Configuration, load
 from flareiac.config.variables import Inputs as VariableInputs
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostics

@@ -1,0 +1,43 @@
+"""The value of an ``output`` block. Pure."""
+
+from flareiac.config.shape import check_shape
+from flareiac.config.variables import check_condition, flag
+from flareiac.kernel import codes
+from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.lang.evaluate import evaluate
+from flareiac.lang.scope import Scope
+from flareiac.lang.syntax import BlockNode
+from flareiac.lang.values import contains_sensitive, cty_json, is_too_deep, to_data
+from flareiac.model.desired import OutputValue
+
+
+def output_value(name: str, block: BlockNode, scope: Scope, diagnostics: Diagnostics) -> OutputValue:
+    """The value as it is recorded, with its type; None in place of one that is sensitive, or in error."""
+    node = block.body.attribute("value")
+    check_shape(block, ("value", "description", "sensitive", "depends_on"), ("precondition",), diagnostics)
+    if node is None:
+        diagnostics.error(
+            codes.OUTPUT_WITHOUT_VALUE,
+            f'The output "{name}" needs one. Write value = ...',
+            subject=block.header_span,
+        )
+        return OutputValue(value=None)
+    for nested in block.body.blocks_of("precondition"):
+        check_condition(nested, scope, diagnostics, codes.PRECONDITION_FAILED)
+    value = evaluate(node.expr, scope, diagnostics)
+    sensitive = flag(block, "sensitive", False, scope, diagnostics)
+    if contains_sensitive(value) and not sensitive:
+        diagnostics.error(
+            codes.SENSITIVE_OUTPUT,
+            f'Add sensitive = true to the output "{name}"; it is then never shown.',
+            subject=node.expr.span,
+        )
+    if sensitive:
+        return OutputValue(value=None, sensitive=True)
+    if is_too_deep(value):
+        diagnostics.error(
+            codes.TOO_DEEP, "Use a part of it, or split it into several outputs.", subject=node.expr.span
+        )
+        return OutputValue(value=None)
+    data, kind = to_data(value), cty_json(value.type)
+    return OutputValue(value=data, type=None if kind == "dynamic" and data is not None else kind)

@@ -1,0 +1,264 @@
+"""One block of a resource type in a call of a module: its instances, or what it meant in an earlier run."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from flareiac.config.expand import Instance, instances
+from flareiac.config.implied_connections import ImpliedConnections
+from flareiac.config.kept_blocks import LaterSpans, Meaning, is_plain
+from flareiac.config.meta import depends_on, lifecycle
+from flareiac.config.module_call import ModuleCall
+from flareiac.config.resource_instance import ResourceInstance, Written
+from flareiac.config.symbols import kind_and_name
+from flareiac.kernel import codes
+from flareiac.kernel.addresses import Address, render_key
+from flareiac.kernel.data import Attributes, is_known
+from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, error
+from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.kernel.paths import render_path
+from flareiac.lang.decode import DecodedBody, decode_body
+from flareiac.lang.scope import Scope
+from flareiac.lang.syntax import BlockNode
+from flareiac.model.desired import DesiredResource
+from flareiac.sdk.resource_type import Kind, ResourceType
+
+_META = frozenset({"count", "for_each", "depends_on", "lifecycle"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Unasked:
+    """No one was asked about the data block of this address."""
+
+    address: str
+
+
+_Hidden: TypeAlias = Diagnostic | _Unasked | None
+"""The reason that values are unknown that the world has, None if they are not."""
+
+
+class ResourceBlock:
+    """A block, by its node ``TYPE.NAME`` or ``data.TYPE.NAME``. The call has evaluated all nodes that the
+    block mentions.
+    """
+
+    def __init__(self, call: ModuleCall, node: str) -> None:
+        self._call, self._evaluation = call, call.evaluation
+        self._node, self._block = node, call.module.resources[node]
+        self._kind: ResourceType = self._evaluation.types[kind_and_name(node)[0]]
+
+    def look_through(self) -> None:
+        """Reports what is wrong in the block beside the references for which it cannot be evaluated."""
+        body = self._block.body
+        if body.attribute("count") is None and body.attribute("for_each") is None:
+            self._decoded(self._call.scope, self._evaluation.diagnostics)
+
+    def evaluate(self) -> None:
+        """Adds the instances to the resources of the evaluation. The block has failed afterwards where one of
+        them is wrong.
+        """
+        call, diagnostics = self._call, self._evaluation.diagnostics
+        self._refuse_lifecycle()
+        if self._is_as_kept():
+            return
+        problems, hidden = Diagnostics(), self._hidden_by()
+        expanded = instances(self._block, call.scope, problems)
+        for problem in problems:
+            self._complain(problem, hidden if problem.code == codes.COUNT_NOT_KNOWN.id else None)
+        if expanded is None:
+            call.failed.add(self._node)
+            return
+        call.instances[self._node] = [instance.key for instance in expanded]
+        before = len(diagnostics)
+        declared = depends_on(self._block, diagnostics)
+        if len(diagnostics) > before:
+            call.unkept.add(self._node)
+        mentioned = dict.fromkeys([*call.needs(self._node), *declared])
+        needed = [node for node in mentioned if node in call.instances]
+        for instance in expanded:
+            if not self._add(instance, needed, hidden):
+                call.failed.add(self._node)
+
+    def _add(self, instance: Instance, needed: Sequence[str], hidden: _Hidden) -> bool:
+        """Adds one instance; False where it is wrong or not known."""
+        block, kind, diagnostics = self._block, self._kind, self._evaluation.diagnostics
+        before, later = len(diagnostics), len(diagnostics.later)
+        address = Address(kind.name, block.labels[-1], instance.key)
+        decoded = self._decoded(instance.scope, diagnostics)
+        _refuse_sensitive(decoded, kind, address, diagnostics)
+        attributes = dict(decoded.attributes)
+        if _errors_since(diagnostics, before):  # what is in error is not known either
+            return False
+        if not is_known(attributes):
+            # An error of another instance is reported once
+            if hidden is not None or self._node not in self._call.failed:
+                for problem in _unknown_attributes(decoded, block, address):
+                    self._complain(problem, hidden)
+            return False
+        ImpliedConnections(self._call, block).fill(kind.schema, attributes)
+        if _errors_since(diagnostics, before):
+            return False
+        bound = len(self._evaluation.bound)
+        resource = ResourceInstance(
+            call=self._call, address=address, needed=needed, written=Written(block, decoded)
+        )
+        start = resource.resolve(attributes)
+        quiet = (len(diagnostics), len(diagnostics.later)) == (before, later)
+        if quiet and self._can_be_kept(needed):
+            self._keep(str(address), start, bound)
+        return not _errors_since(diagnostics, before)
+
+    def _keep(self, address: str, start: tuple[str, ...], bound: int) -> None:
+        """Keeps the meaning of the block, of which the instance is the only one. ``bound``: how many places
+        were known before it.
+        """
+        evaluation, block = self._evaluation, self._block
+        resource = evaluation.resources[address]
+        meaning = Meaning(
+            start=start,
+            attributes=resource.attributes,
+            dependencies=resource.dependencies,
+            bound=tuple(evaluation.bound[bound:]),
+            has_lifecycle=bool(block.body.blocks_of("lifecycle")),
+        )
+        evaluation.kept.add(block, address, self._kind.canonical, meaning, self._call.surroundings)
+        # The spans of thousands of blocks, kept until a diagnostic needs them, would be a tenth of the memory
+        evaluation.resources[address] = replace(resource, spans=self._later_spans())
+
+    def _can_be_kept(self, needed: Sequence[str]) -> bool:
+        """Returns True if the block means the same in each run in which nothing changes that it names."""
+        call, types = self._call, self._evaluation.types
+        pure = frozenset(function.name for function in self._evaluation.registry.functions)
+        return (
+            self._kind.follows_from_text
+            and self._node not in call.unkept
+            and all(call.instances[node] == [None] for node in needed)
+            and is_plain(self._block, pure, lambda root: root in types)
+        )
+
+    def _is_as_kept(self) -> bool:
+        """Takes over what the block meant in an earlier run, where it means the same by its text and by what
+        it names.
+        """
+        call, evaluation, block, kind = self._call, self._evaluation, self._block, self._kind
+        if not kind.follows_from_text:
+            return False
+        if any(call.instances.get(node) != [None] for node in call.needs(self._node)):
+            return False
+        address = Address(kind.name, block.labels[-1])
+        meaning = evaluation.kept.find(block, str(address), kind.canonical, call.surroundings)
+        if meaning is None:
+            return False
+
+        call.instances[self._node] = [None]
+        evaluation.bound.extend(meaning.bound)
+        evaluation.resources[str(address)] = DesiredResource(
+            address=address,
+            provider=evaluation.registry.provider_of[address.type],
+            kind=kind.kind,
+            attributes=self._as_recorded(str(address), meaning.attributes),
+            dependencies=meaning.dependencies,
+            lifecycle=lifecycle(
+                block if meaning.has_lifecycle else None, kind.schema, call.scope, evaluation.diagnostics
+            ),
+            span=block.header_span,
+            spans=self._later_spans(),
+        )
+        return True
+
+    def _as_recorded(self, address: str, attributes: Attributes) -> Attributes:
+        """The recorded attributes where the declared ones are the same: most are, and what is held once takes
+        half the memory and is compared at once.
+        """
+        recorded = self._evaluation.recorded(address)
+        if recorded is None or recorded.attributes != attributes:
+            return attributes
+        return recorded.attributes
+
+    def _decoded(self, scope: Scope, diagnostics: Diagnostics) -> DecodedBody:
+        return decode_body(self._block.body, self._kind.schema, scope, diagnostics, meta=_META)
+
+    def _later_spans(self) -> LaterSpans:
+        """Returns the spans of a plain block, which means the same in every scope."""
+        return LaterSpans(lambda: self._decoded(self._call.scope, Diagnostics()).spans)
+
+    def _complain(self, complaint: Diagnostic, hidden: _Hidden) -> None:
+        """Says of an unknown value why it is unknown."""
+        diagnostics = self._evaluation.diagnostics
+        match hidden:
+            case Diagnostic():
+                diagnostics.add(hidden)
+            case _Unasked(address) if not self._evaluation.data.partial:
+                why = (
+                    f"It comes from {address}, about which no one was asked (-refresh=none), and the state "
+                    "does not hold what it was. Plan without -refresh=none."
+                )
+                code = codes.DATA_NOT_READ
+                diagnostics.add(replace(complaint, code=code.id, summary=code.title, detail=why))
+            case _Unasked():
+                pass
+            case None:
+                diagnostics.add(complaint)
+
+    def _hidden_by(self) -> _Hidden:
+        """Returns the reason why something that the block mentions, itself or through others, was not read.
+        Its values are unknown for that reason.
+        """
+        call, evaluation = self._call, self._evaluation
+        seen: set[str] = set()
+        unasked: _Unasked | None = None
+        stack = [self._node] if evaluation.unread or evaluation.unasked else []
+        while stack:
+            each = stack.pop()
+            if each in seen:
+                continue
+            seen.add(each)
+            for key in call.instances.get(each, ()):
+                if (address := f"{each}{render_key(key)}") in evaluation.unread:
+                    return evaluation.unread[address]
+                if address in evaluation.unasked:
+                    unasked = unasked or _Unasked(address)
+            stack.extend(call.needs(each))
+        return unasked
+
+    def _refuse_lifecycle(self) -> None:
+        for nested in self._block.body.blocks_of("lifecycle") if self._kind.kind is Kind.DATA else ():
+            why = (
+                "It is only read: nothing of it is created, changed or removed here. Remove the lifecycle "
+                "block."
+            )
+            self._evaluation.diagnostics.error(codes.DATA_WITH_LIFECYCLE, why, subject=nested.header_span)
+
+
+def _errors_since(diagnostics: Diagnostics, before: int) -> bool:
+    return any(problem.severity.value == "error" for problem in diagnostics.items[before:])
+
+
+def _refuse_sensitive(
+    decoded: DecodedBody, kind: ResourceType, address: Address, diagnostics: Diagnostics
+) -> None:
+    for path in decoded.sensitive_paths:
+        schema = kind.schema.attributes.get(str(path[0])) if path else None
+        if schema is None or not schema.sensitive:
+            diagnostics.error(
+                codes.SENSITIVE_ATTRIBUTE,
+                f"{render_path(path)} of {address} is sensitive. What resources are made of is kept in "
+                "state and plan files, where no secret may be. Name the secret by reference instead.",
+                subject=decoded.spans.get(path),
+                address=str(address),
+                attribute=path,
+            )
+
+
+def _unknown_attributes(decoded: DecodedBody, block: BlockNode, address: Address) -> Iterator[Diagnostic]:
+    for name, value in decoded.attributes.items():
+        if not is_known(value):
+            yield error(
+                codes.KNOWN_AFTER_APPLY,
+                f"{name} of {address} comes from something that does not exist yet, and a resource can only "
+                "be planned from known values. Create the other one first (apply -target), or write the "
+                "value out.",
+                subject=decoded.spans.get((name,), block.header_span),
+                address=str(address),
+                attribute=(name,),
+            )
