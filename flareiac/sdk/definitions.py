@@ -23,22 +23,22 @@ def _as_it_is(value: Data) -> Data:
     return value
 
 
-def _leaf(what: str, *kinds: type, known: bool = False) -> Form:
+def _leaf(what: str, *kinds: type, written: Any, known: bool = False) -> Form:
     def decode_leaf(value: Data) -> Data:
         fits = isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool))
         if not fits and (known or value is not UNKNOWN):
             raise Mismatch("", f"is {value!r:.60}, expected {what}")
         return value
 
-    return Form(_as_it_is, decode_leaf)
+    return Form(_as_it_is, decode_leaf, written)
 
 
-Text: TypeAlias = Annotated[str, _leaf("a text", str)]
-Number: TypeAlias = Annotated[int, _leaf("a number", int, float)]
+Text: TypeAlias = Annotated[str, _leaf("a text", str, written=str)]
+Number: TypeAlias = Annotated[int, _leaf("a number", int, float, written=float)]
 """As it is written; a fraction is kept where the schema admits it."""
-Whole: TypeAlias = Annotated[int, _leaf("a whole number", int)]
-Flag: TypeAlias = Annotated[bool, _leaf("true or false", bool)]
-Ref: TypeAlias = Annotated[Reference, _leaf("a reference", Reference, known=True)]
+Whole: TypeAlias = Annotated[int, _leaf("a whole number", int, written=int)]
+Flag: TypeAlias = Annotated[bool, _leaf("true or false", bool, written=bool)]
+Ref: TypeAlias = Annotated[Reference, _leaf("a reference", Reference, written=dict[str, str], known=True)]
 """Another resource; always known."""
 Plain: TypeAlias = Annotated[Any, Form(_as_it_is, _as_it_is)]
 """Plain data that is not read by its parts."""

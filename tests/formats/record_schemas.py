@@ -16,6 +16,7 @@ _LEAVES: Mapping[Any, Schema] = {
     float: {"type": "number"},
     bool: {"type": "boolean"},
     types.NoneType: {"type": "null"},
+    None: {"type": "null"},
     Any: {},
     object: {},
 }
@@ -23,9 +24,15 @@ _LEAVES: Mapping[Any, Schema] = {
 
 def schema_of(kind: Any) -> Schema:
     """The schema of a type of values, with the records inside it by name in ``$defs``."""
+    schemas, definitions = schemas_of({"": kind})
+    return {**schemas[""], "$defs": definitions} if definitions else schemas[""]
+
+
+def schemas_of(kinds: Mapping[str, Any]) -> tuple[dict[str, Schema], Schema]:
+    """The schemas of several types, and the records inside them by name in one object."""
     records = _Records()
-    own = records.of(kind)
-    return {**own, "$defs": dict(sorted(records.definitions.items()))} if records.definitions else own
+    schemas = {name: records.of(kind) for name, kind in kinds.items()}
+    return schemas, dict(sorted(records.definitions.items()))
 
 
 def _default(field: "dataclasses.Field[Any]", kind: Any) -> Schema:

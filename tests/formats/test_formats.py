@@ -75,11 +75,12 @@ def _row(document: Document) -> str:
     return f"| {' | '.join(cells)} |\n"
 
 
-def test_the_page_lists_the_documents() -> None:
+def check_generated(name: str, table: str) -> None:
+    """Fails unless the page has this table between the marks of that name."""
     text = PAGE.read_text(encoding="utf-8")
     fresh = re.sub(
-        r"(<!-- generated: documents -->\n).*?(<!-- end -->)",
-        lambda match: f"{match[1]}{_table()}{match[2]}",
+        rf"(<!-- generated: {name} -->\n).*?(<!-- end -->)",
+        lambda match: f"{match[1]}{table}{match[2]}",
         text,
         flags=re.DOTALL,
     )
@@ -87,6 +88,10 @@ def test_the_page_lists_the_documents() -> None:
         PAGE.write_text(fresh, encoding="utf-8")
     else:
         assert text == fresh, f"Write it again: {_AGAIN}"
+
+
+def test_the_page_lists_the_documents() -> None:
+    check_generated("documents", _table())
 
 
 def test_each_schema_is_of_a_document() -> None:

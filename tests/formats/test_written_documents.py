@@ -15,7 +15,7 @@ from flareiac.kernel.records import encode
 from flareiac.model.journal import Entry, encode_entry
 from flareiac.model.plan import Plan
 from flareiac.model.plan_file import encode_plan
-from flareiac.model.snapshot import Snapshot, encode_snapshot
+from flareiac.model.snapshot import Snapshot, decode_snapshot, encode_snapshot
 from flareiac_spark_runtime.control import (
     ControlDirectory,
     Desired,
@@ -30,6 +30,7 @@ from flareiac_spark_runtime.control.refused_start import RefusedStart
 from flareiac_spark_runtime.sources.kafka.topic_notes import NotedTopic, TopicNotes, notes_place, write_notes
 from tests.formats.documents import DOCUMENTS, Document
 from tests.formats.samples import samples
+from tests.formats.test_recorded_resources import check_recorded
 from tests.model.test_codecs import ENTRY, PLAN, SNAPSHOT
 from tests.support.command_line import flareiac
 
@@ -157,6 +158,11 @@ def test_what_a_project_leaves_fits(tmp_path: Path) -> None:
     assert flareiac(tmp_path, "plan", "-out=saved.plan").code in (0, 4)
     state = tmp_path / ".flareiac" / "state" / "default"
     check("state", (state / "snapshot.json").read_bytes())
+    resources = decode_snapshot((state / "snapshot.json").read_bytes(), "it").resources
+    assert {record.type for record in resources.values()} == {"namespace", "table"}
+    for record in resources.values():
+        check_recorded(record.type, "attributes", record.attributes, record.address)
+        check_recorded(record.type, "identity", record.identity, record.address)
     check("state-lock", (state / "lock.json").read_bytes())
     check("state", flareiac(tmp_path, "state", "pull").out)
     check("plan", (tmp_path / "saved.plan").read_bytes())

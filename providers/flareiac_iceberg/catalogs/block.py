@@ -11,6 +11,7 @@ from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.paths import Path as AttributePath
+from flareiac.kernel.records import OPTIONAL
 from flareiac.sdk.definitions import Plain
 from flareiac.sdk.references import References
 from flareiac_iceberg import codes
@@ -88,9 +89,9 @@ class CatalogDefinition:
     warehouse: str | None
     properties: Mapping[str, str] = field(default_factory=dict)
     place: str | None = None
-    prefix: str | None = None
-    token: str | None = None
-    credential: str | None = None
+    prefix: str | None = field(default=None, metadata=OPTIONAL)
+    token: str | None = field(default=None, metadata=OPTIONAL)
+    credential: str | None = field(default=None, metadata=OPTIONAL)
     spark_conf: Plain = None
     packages: Plain = None
     spark_extensions: Plain = None

@@ -33,7 +33,9 @@ def _decode_partition(data: Data) -> PartitionName:
             )
 
 
-StoredPartitionName: TypeAlias = Annotated[PartitionName, Form(_encode_partition, _decode_partition)]
+StoredPartitionName: TypeAlias = Annotated[
+    PartitionName, Form(_encode_partition, _decode_partition, tuple[str | int, ...])
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -138,7 +138,7 @@ def _milliseconds(text: str) -> int:
     return -found if text.startswith("-") else found
 
 
-Milliseconds: TypeAlias = Annotated[int, Form(duration_text, _milliseconds)]
+Milliseconds: TypeAlias = Annotated[int, Form(duration_text, _milliseconds, str)]
 """In attributes as a text, such as ``7d`` or ``forever``."""
 
 
@@ -175,7 +175,7 @@ def _by_name(kind: type[T]) -> Form:
     def blocks_of(data: Data) -> Mapping[str, T]:
         return {name: decode(kind, item, f".{name}") for name, item in (data or {}).items()}
 
-    return Form(data_of, blocks_of)
+    return Form(data_of, blocks_of, Mapping[str, kind] | None)  # type: ignore[valid-type]  # a type at run time
 
 
 Branches: TypeAlias = Annotated[Mapping[str, Branch], _by_name(Branch)]

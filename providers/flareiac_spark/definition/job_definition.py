@@ -190,7 +190,10 @@ class JobDefinition:
             )
         )
     )
-    application: Annotated[ApplicationDefinition | None, Form(_encode_application, _decode_application)]
+    application: Annotated[
+        ApplicationDefinition | None,
+        Form(_encode_application, _decode_application, Mapping[str, None] | ApplicationDefinition),
+    ]
     checkpoint: Ref | None = field(
         metadata=declared(
             Attribute(
