@@ -24,10 +24,12 @@ def operator_label(operator: Operator) -> str:
             return "an aggregation"
         case Dedup():
             return "a deduplication"
-        case Join(stateful=True):
-            return "a join of two streams"
         case Join():
-            return f"the join with {relations_of(operator.table)}"
+            return (
+                "a join of two streams"
+                if operator.stateful
+                else f"the join with {relations_of(operator.table)}"
+            )
         case Limit():
             return "a limit"
         case Sort():
