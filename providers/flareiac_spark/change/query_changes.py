@@ -28,7 +28,8 @@ from flareiac_spark.definition.queries import declares_state
 from flareiac_spark.definition.step_definition import Dedup, Step
 from flareiac_spark.observation.job import JobFacts, OutputFacts
 from flareiac_spark.sql.change_kinds import ChangeKind, Difference
-from flareiac_spark.sql.compare import Meaning, Query, compare_queries, keeps_state
+from flareiac_spark.sql.compare import Meaning, compare_queries, keeps_state
+from flareiac_spark.sql.query import Query
 from flareiac_spark.sql.raw_parse import words
 
 _ON_STATE: Final[Mapping[ChangeKind, tuple[str, str]]] = {

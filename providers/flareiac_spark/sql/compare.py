@@ -3,52 +3,23 @@ on any text.
 """
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import field
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sql.change_kinds import ChangeKind, Difference
-from flareiac_spark.sql.compose import compose
+from flareiac_spark.sql.composition import CannotTell, compose
 from flareiac_spark.sql.differences import Written, differences
 from flareiac_spark.sql.operators import Composed, all_below, holds_state
+from flareiac_spark.sql.query import Query
 from flareiac_spark.sql.raw_parse import words
 from flareiac_spark.sql.relations import relations
-from flareiac_spark.sql.scope import CannotTell
 from flareiac_spark.sql.state import Stateful, stateful_steps
 
 _MAY_HOLD_STATE: Final = re.compile(
     r"\b(group|distinct|join|union|except|intersect|limit|having)\b|\w\s*\(", re.IGNORECASE
 )
 _SHORT: Final = 160
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Query:
-    """The query of one output.
-
-    ``steps``: name -> SQL, in order. ``source``: the step or input that the output writes. ``streams``: the
-    streamed inputs. ``columns``: input -> column -> type as Iceberg spells it (``long``, ``decimal(12,2)``),
-    empty where unknown. ``dedups``: step -> the columns that its rows are deduplicated by, after its SQL.
-    ``identities``: input -> what it reads, for inputs whose name does not tell: another name for the same is
-    no difference then. ``table_columns``: the columns of the table in order, if the query selects them in
-    this order before it is written; the state keeps aggregates in the order in which their columns come out.
-    ``exact_names``: what takes the rows minds the case of a column's name, as code and the fields of a record
-    do, and a table does not.
-    ``moved``: relations whose columns are not known here and may be others than they were.
-    ``watermarked``: steps whose rows get a watermark, after their SQL.
-    """
-
-    steps: Mapping[str, str]
-    source: str
-    streams: Collection[str]
-    columns: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    dedups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    identities: Mapping[str, str] = field(default_factory=dict)
-    table_columns: Sequence[str] = ()
-    exact_names: bool = False
-    moved: Collection[str] = ()
-    watermarked: Collection[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +51,7 @@ def compare_queries(old: Query, new: Query) -> Meaning:
         state = False if surely_none else None
         return Meaning(same=True, stateful_before=state, stateful_after=state)
     try:
-        before, after = _composed(old, moved), _composed(new, moved)
+        before, after = compose(old, moved), compose(new, moved)
         found = differences(_written(before, old), _written(after, new))
         if not found and _names_are_made_up(old, before) and not _same_steps(_feeding(old), _feeding(new)):
             return _by_words(
@@ -101,7 +72,7 @@ def compare_queries(old: Query, new: Query) -> Meaning:
 def keeps_state(query: Query) -> bool | None:
     """Returns True where a query holds state; None where it cannot be read here."""
     try:
-        return _stateful(_composed(query, frozenset()))
+        return _stateful(compose(query))
     except (CannotTell, RecursionError):
         return None
 
@@ -134,19 +105,6 @@ def _names(query: Query) -> dict[str, list[str]]:
     return {
         identities.get(name.lower(), name.lower()): list(columns) for name, columns in query.columns.items()
     }
-
-
-def _composed(query: Query, moved: frozenset[str]) -> Composed:
-    return compose(
-        query.steps,
-        query.source,
-        query.streams,
-        query.columns,
-        query.dedups,
-        query.identities,
-        moved,
-        query.watermarked,
-    )
 
 
 def _written(composed: Composed, query: Query) -> Written:

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flareiac_spark.sql.change_kinds import ChangeKind
-from flareiac_spark.sql.compare import Meaning, Query, compare_queries
+from flareiac_spark.sql.compare import Meaning, compare_queries
+from flareiac_spark.sql.query import Query
 from tests.facts import changed_state as measurements
 from tests.spark.driver.test_proof import APART, STREAMS, TABLES
 
@@ -390,7 +391,7 @@ def test_equal_texts_are_not_looked_into(monkeypatch: pytest.MonkeyPatch) -> Non
     def fail(*_: object) -> None:
         raise AssertionError("it was parsed")
 
-    monkeypatch.setattr("flareiac_spark.sql.compose.raw_parse", fail)
+    monkeypatch.setattr("flareiac_spark.sql.composition.composer.raw_parse", fail)
     monkeypatch.setattr("flareiac_spark.sql.relations.parsed", fail)
     monkeypatch.setattr("flareiac_spark.sql.state.parsed", fail)
     assert compare(SUM, SUM).same

@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flareiac_spark.sql.column_usage import columns_named
-from flareiac_spark.sql.compare import Query, compare_queries
+from flareiac_spark.sql.compare import compare_queries
 from flareiac_spark.sql.parse import parsed
+from flareiac_spark.sql.query import Query
 from flareiac_spark.sql.relations import columns_read, relation_uses, relations, streams_in_order
 from flareiac_spark.sql.state import Stateful, state_of, stateful_steps
 from flareiac_spark.sql.static_reading import columns_given

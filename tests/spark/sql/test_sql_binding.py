@@ -4,7 +4,8 @@ with brackets.
 
 import pytest
 
-from flareiac_spark.sql.compare import Query, compare_queries
+from flareiac_spark.sql.compare import compare_queries
+from flareiac_spark.sql.query import Query
 
 COLUMNS = {"t": {"k": "string", "n": "long", "m": "long", "ok": "boolean", "js": "string"}}
 

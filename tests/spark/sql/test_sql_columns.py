@@ -7,7 +7,8 @@ import pytest
 
 from flareiac.sdk.changes import Action
 from flareiac_spark.sql.change_kinds import ChangeKind
-from flareiac_spark.sql.compare import Meaning, Query, compare_queries
+from flareiac_spark.sql.compare import Meaning, compare_queries
+from flareiac_spark.sql.query import Query
 from tests.spark.declared import LAKE, loaded, proposal, running
 
 EV = {"k": "string", "v": "long", "v2": "long", "ts": "timestamptz"}

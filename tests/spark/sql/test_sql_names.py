@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import pytest
 
 from flareiac_spark.sql.change_kinds import ChangeKind
-from flareiac_spark.sql.compare import Query, compare_queries
+from flareiac_spark.sql.compare import compare_queries
+from flareiac_spark.sql.query import Query
 
 EV = {"id": "long", "k": "string", "k2": "string", "tx": "string", "v": "long", "v2": "long", "ts": "timestamptz",
       "m": "map<string, long>", "st": "struct<x: int>", "a": "list<long>"}  # fmt: skip

@@ -3,7 +3,8 @@
 import pytest
 
 from flareiac_spark.sql.change_kinds import ABOVE_STATE, ChangeKind, placed
-from flareiac_spark.sql.compare import Meaning, Query, compare_queries
+from flareiac_spark.sql.compare import Meaning, compare_queries
+from flareiac_spark.sql.query import Query
 from tests.spark.sql.test_sql_names import EV, LOOKUP
 
 AGGREGATE = "SELECT k, count(*) AS n, sum(v) AS s FROM rows GROUP BY k"

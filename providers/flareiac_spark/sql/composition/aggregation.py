@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator
 from sqlglot import exp
 
 from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac_spark.sql.composition.predicate_pushdown import split
+from flareiac_spark.sql.composition.resolve import Resolver, column_name
+from flareiac_spark.sql.composition.scope import CannotTell, Scope
 from flareiac_spark.sql.functions import AGGREGATES, WINDOWS
 from flareiac_spark.sql.normalize import normalize, same_text
 from flareiac_spark.sql.operators import Aggregate, Item
-from flareiac_spark.sql.predicate_pushdown import split
-from flareiac_spark.sql.resolve import Resolver, column_name
-from flareiac_spark.sql.scope import CannotTell, Scope
 from flareiac_spark.sql.tree import column_of, unaliased, written_where
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from sqlglot import exp
 
+from flareiac_spark.sql.composition.scope import CannotTell, Given, Scope, fields_of
 from flareiac_spark.sql.functions import CASTS, GENERATORS, NAMING, WINDOWS
-from flareiac_spark.sql.scope import CannotTell, Given, Scope, fields_of
 from flareiac_spark.sql.tree import bare, is_call, is_star
 
 Aside = Callable[["exp.Expr", Scope], "exp.Expr"]

@@ -5,9 +5,9 @@ from typing import Final
 from sqlglot import exp
 
 from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac_spark.sql.composition.scope import CannotTell, Scope, Source, Through
 from flareiac_spark.sql.normalize import same_text
 from flareiac_spark.sql.operators import Item, Join
-from flareiac_spark.sql.scope import CannotTell, Scope, Source, Through
 from flareiac_spark.sql.tree import column_of, written_where
 
 _LEFT, _RIGHT = 0, 1
