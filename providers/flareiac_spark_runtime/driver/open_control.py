@@ -12,7 +12,7 @@ from flareiac.kernel.durable_files import make_directory
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark_runtime.control import ApplicationSettings, ControlDirectory
 from flareiac_spark_runtime.control.desired import SUBMITTED
-from flareiac_spark_runtime.control.directory import scratch_of
+from flareiac_spark_runtime.control.records import scratch_of
 from flareiac_spark_runtime.driver.gateway import end_jvm, is_submitted, start_jvm, submitted_jvm
 from flareiac_spark_runtime.driver.hadoop_store import HadoopStore, configuration
 from flareiac_spark_runtime.driver.refusal import Refusal

@@ -313,7 +313,7 @@ class TestLease:
         here = Host(name="a", machine="m", boot="b-2", namespace="pid:[4026531836]")
         before = replace(here, boot="b-1")
         monkeypatch.setattr("flareiac.kernel.host.this_host", lambda: here)
-        monkeypatch.setattr("flareiac_spark_runtime.control.directory.this_host", lambda: before)
+        monkeypatch.setattr("flareiac_spark_runtime.control.lease_file.this_host", lambda: before)
         mine = control.take_lease("a", this_process(), now=at(100, wall=booted_at() - 10), seconds=1000)
         assert mine is not None
         container = replace(mine, place=replace(before, namespace="pid:[1]"))
@@ -347,7 +347,7 @@ class TestLease:
         self, control: ControlDirectory, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(
-            "flareiac_spark_runtime.control.directory.this_host", lambda: Host(name="elsewhere")
+            "flareiac_spark_runtime.control.lease_file.this_host", lambda: Host(name="elsewhere")
         )
         mine = control.take_lease("a", this_process(), now=at(100), seconds=10)
         monkeypatch.undo()

@@ -131,7 +131,7 @@ def elsewhere(
     control: ControlDirectory, seconds: float, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[], None]:
     """Takes the lease as another host does; returns its heartbeat."""
-    monkeypatch.setattr("flareiac_spark_runtime.control.directory.this_host", lambda: Host(name="elsewhere"))
+    monkeypatch.setattr("flareiac_spark_runtime.control.lease_file.this_host", lambda: Host(name="elsewhere"))
     lease = control.take_lease("far", this_process(), now=moment(), seconds=seconds)
     monkeypatch.undo()
     assert lease is not None
