@@ -23,7 +23,7 @@ def run(arguments: "list[str]") -> int:
     # The home folder of a container's user is often not there, or not to be written.
     os.environ.setdefault("XDG_CACHE_HOME", tempfile.mkdtemp(prefix="flareiac-"))
     try:
-        from flareiac_spark_runtime.driver.application import main
+        from flareiac_spark_runtime.driver.entry import main
     except ImportError as failure:
         return _refuse(f"the driver cannot be imported: {failure}", EXIT_NO_DRIVER)
     return main(arguments[0])

@@ -2,7 +2,7 @@
 
 import sys
 
-from flareiac_spark_runtime.driver.application import main
+from flareiac_spark_runtime.driver.entry import main
 
 if __name__ == "__main__":
     if len(sys.argv) != 2:

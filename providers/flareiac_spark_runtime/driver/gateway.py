@@ -13,6 +13,8 @@ from typing import Any, Final
 from flareiac_spark_runtime.control.desired import PROXY_USER
 from flareiac_spark_runtime.control.spark_properties import write_properties
 
+JVM_END_SECONDS: Final = 30.0
+"""The time that a JVM has to end by itself."""
 _PORT: Final = "PYSPARK_GATEWAY_PORT"
 """Spark sets it for a Python that its JVM started."""
 

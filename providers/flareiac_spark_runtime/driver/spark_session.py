@@ -220,3 +220,12 @@ def end_spark(started: Started, seconds: float) -> None:
     """Ends Spark and its JVM, so that the next application finds nothing in its way."""
     stop_spark(started)
     end_jvm(seconds)
+
+
+def session_with(root: Any, conf: Mapping[str, str]) -> Any:
+    """A session with the catalogs as they are wanted now: they are no part of what only a new JVM can
+    take.
+    """
+    session = new_session(root)
+    set_catalogs(session, conf)
+    return session

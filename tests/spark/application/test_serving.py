@@ -17,7 +17,7 @@ from flareiac_spark.application.external import await_external
 from flareiac_spark.application.serve import launch_of, serve
 from flareiac_spark.runtime import launch as runtime
 from flareiac_spark_runtime.control import ApplicationSettings, ControlDirectory
-from flareiac_spark_runtime.driver.application import main
+from flareiac_spark_runtime.driver.entry import main
 
 SETTINGS = ApplicationSettings(
     conf={"spark.flareiac.packages": "g:a:1,g:b:2"}, master="local[3]", memory="2g", root="/elsewhere"

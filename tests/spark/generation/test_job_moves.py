@@ -27,9 +27,9 @@ from flareiac_spark_runtime.control import (
     TableOutput,
     job_spec_to_json,
 )
-from flareiac_spark_runtime.driver.application import Application
 from flareiac_spark_runtime.driver.checkpoints import Checkpoints
-from flareiac_spark_runtime.driver.open_control import Opened
+from flareiac_spark_runtime.driver.counters import Counters
+from flareiac_spark_runtime.driver.operation_desk import OperationDesk
 from flareiac_spark_runtime.driver.operations import OperationContext, serve
 from flareiac_spark_runtime.driver.refusal import Refusal
 from flareiac_spark_runtime.driver.source_start_times import start_times
@@ -152,11 +152,11 @@ def test_what_an_earlier_process_did_not_answer_is_not_begun_again(tmp_path: Pat
     control = ControlDirectory(tmp_path)
     control.submit_operation(Operation(id="analyse-1", jobs=({"address": "job.a"},)))
     (control.scratch / "operations" / "not an id.json").write_text("{}")
-    application = Application(Opened(control=control))
-    application._leave_unanswered()
+    desk = OperationDesk(control, "new", logging.getLogger("test"), Counters(), threading.Event())
+    desk.leave_unanswered()
     (name,) = control.open_operations()
-    no_session: Any = None
-    application._answer(name, no_session)
+    nothing: Any = None
+    desk.answer(name, nothing)
     result = control.read_result(name)
     assert result is not None
     assert (result.status, control.open_operations()) == ("failed", ())
