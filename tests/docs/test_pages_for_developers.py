@@ -12,6 +12,7 @@ PAGES = [
     ROOT / ".github" / "CONTRIBUTING.md",
     ROOT / "tests" / "README.md",
     ARCHITECTURE,
+    DOCS / "dev" / "comparison.md",
     DOCS / "dev" / "providers.md",
     *sorted((DOCS / "dev" / "decisions").glob("*.md")),
 ]
