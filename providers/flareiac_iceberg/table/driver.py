@@ -3,10 +3,8 @@ world.
 """
 
 import random
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, assert_never
@@ -24,14 +22,12 @@ from flareiac.sdk.maintenance import MeasureRequest
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References, Resolved
 from flareiac.sdk.requests import ApplyRequest, ChangeRequest, ReadRequest
-from flareiac.sdk.results import Applied, NotApplied, Observation, Outcome, Present, Recorded, Unreadable
+from flareiac.sdk.results import Applied, NotApplied, Observation, Outcome, Recorded
 from flareiac.sdk.statistics import Statistics, StatisticsRequest
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.connections import Connections
 from flareiac_iceberg.catalogs.entries import NoCatalog
-from flareiac_iceberg.catalogs.metadata_files import load_entry
 from flareiac_iceberg.catalogs.outcomes import Conflict, Exists
-from flareiac_iceberg.catalogs.reader import table_in
 from flareiac_iceberg.catalogs.requests import TableCommit
 from flareiac_iceberg.catalogs.resolve import target_of
 from flareiac_iceberg.catalogs.target import Target
@@ -43,8 +39,7 @@ from flareiac_iceberg.format.spec import TableDefinition, layout_of
 from flareiac_iceberg.maintenance.catalog_listing import Listings
 from flareiac_iceberg.maintenance.humanize import count
 from flareiac_iceberg.maintenance.read import figures, reader_of
-from flareiac_iceberg.maintenance.same_table import other_entries
-from flareiac_iceberg.maintenance.statistics import another_table, gone_table, survey
+from flareiac_iceberg.maintenance.statistics import survey
 from flareiac_iceberg.maintenance.statistics_text import statistics_of
 from flareiac_iceberg.table.branches import contradiction, lost, needs_start, wanted_snapshots
 from flareiac_iceberg.table.changes import (
@@ -58,25 +53,16 @@ from flareiac_iceberg.table.changes import (
     decode,
 )
 from flareiac_iceberg.table.create import definition
+from flareiac_iceberg.table.current import current, managed, own, still_there
 from flareiac_iceberg.table.diff import NOTHING, Known, difference, known_of
 from flareiac_iceberg.table.empty_snapshot import empty_snapshot
 from flareiac_iceberg.table.managed_by import another_state
-from flareiac_iceberg.table.observed import observed_table, recorded_table
+from flareiac_iceberg.table.observed import recorded_table
+from flareiac_iceberg.table.observer import TableObserver
 from flareiac_iceberg.table.payloads import DeletePayload, UpdatePayload, expected_of
 from flareiac_iceberg.table.purge import delete, files_of
-from flareiac_iceberg.table.purge_check import PURGES, Doomed, copies_of, outside_of
-from flareiac_iceberg.table.read import (
-    Entries,
-    Key,
-    Listed,
-    complete_as_recorded,
-    entries_of,
-    group,
-    key_of,
-    observe,
-    observe_moving,
-    requested,
-)
+from flareiac_iceberg.table.purge_check import PURGES
+from flareiac_iceberg.table.purge_survey import PurgeSurvey
 from flareiac_iceberg.table.requirements import requirements
 from flareiac_iceberg.table.rollback import (
     HistoryRow,
@@ -126,105 +112,17 @@ class TableDriver:
     def __init__(self, project: Project, connections: Connections) -> None:
         self._project = project
         self._connections = connections
-        self._listed = Listed({}, {})
-        self._waiting: dict[str, Key] = {}
         self._listings = Listings(project.resolve)
-        self._declared: dict[str, Resolved] = {}
-        self._in_use: frozenset[str] = frozenset()
-        self._lock = threading.Lock()
+        self._purges = PurgeSurvey(self._listings, project.resolve)
+        self._observer = TableObserver(self._listings, self._purges)
 
     def prefetch(self, requests: Sequence[ReadRequest]) -> Mapping[str, Observation]:
-        """Asks each namespace once. Tables whose metadata file is still the recorded one need nothing more;
-        for each other one, the answer serves one read, also where it is a failure. A new round of measuring
-        follows, too.
-        """
-        self._listings.forget()
-        targets: dict[str, Target] = {}
-        for request in requests:
-            self._around(request)
-            with suppress(Failure):  # the read of it reports that
-                targets[request.address] = requested(request)
-        listed = group(targets.values())
-        complete: dict[str, Observation] = {}
-        waiting: dict[str, Key] = {}
-        for request in requests:
-            target = targets.get(request.address)
-            if target is None:
-                continue
-            key = key_of(target)
-            entries = listed.entries.get(key)
-            found = complete_as_recorded(request, target, entries) if entries is not None else None
-            if found is not None:
-                complete[request.address] = found
-            else:
-                waiting[request.address] = key
-        with self._lock:
-            self._listed, self._waiting = listed, waiting
-        return complete
+        """See ``TableObserver``."""
+        return self._observer.prefetch(requests)
 
     def read(self, request: ReadRequest) -> Observation:
-        """The observed table; nothing is opened but the catalog when the recorded metadata file is still the
-        current one.
-        """
-        try:
-            target = requested(request)
-            found = observe_moving(request, observe(request, target, self._entries(request.address, target)))
-            return self._with_doomed(request, target, found)
-        except Failure as failure:
-            return Unreadable(diagnostic=failure.diagnostics[0].at(address=request.address))
-
-    def _with_doomed(self, request: ReadRequest, target: Target, found: Observation) -> Observation:
-        """The observation, with the files that a purge would delete where the table is to be purged."""
-        self._around(request)
-        recorded = request.recorded
-        if request.desired is not None or recorded is None or not isinstance(found, Present):
-            return found
-        seen = observed_table(found)
-        if recorded_table(recorded).definition.on_destroy not in PURGES:
-            return found
-        there = self._metadata(target)
-        if there is None or shares_files(there.properties):
-            return found
-        return replace(found, facts=replace(seen.facts, doomed=self._doomed(target, there)))
-
-    def _around(self, request: ReadRequest) -> None:
-        with self._lock:
-            self._declared.update(request.declared)
-            self._in_use |= request.in_use
-
-    def _doomed(self, target: Target, there: TableFile) -> Doomed:
-        """The files that a purge would delete. Where they cannot be listed, the purge is refused later."""
-        entries: Sequence[str] = ()
-        unknown = ""
-        try:
-            entries = other_entries(
-                target, there.uuid, there.location, self._declared, self._in_use, self._listings
-            )
-        except Failure as failure:
-            unknown = failure.diagnostics[0].detail
-        files: tuple[str, ...] = ()
-        copies: tuple[str, ...] = ()
-        if not target.catalog.is_server:
-            with suppress(Failure, OSError):
-                files = files_of(target, *there)
-            with suppress(Failure, OSError):
-                copies = copies_of(there.uuid, there.location, there.metadata, target.catalog)
-        location = there.read()[1].location or ""
-        return Doomed(
-            files=len(files),
-            outside=outside_of(location, files, self._project.resolve),
-            entries=tuple(entries),
-            copies=copies,
-            unknown=unknown,
-        )
-
-    def _entries(self, address: str, target: Target) -> Entries:
-        with self._lock:
-            key = self._waiting.pop(address, None)
-            if key == key_of(target):
-                return self._listed.of(key)
-        self._listings.forget()
-        return entries_of(target)
+        """See ``TableObserver``."""
+        return self._observer.read(request)
 
     def apply(self, request: ChangeRequest) -> Outcome:
         """Creates, adopts or updates. The same request again finds what the first one did.
@@ -261,7 +159,7 @@ class TableDriver:
         recorded, purge = request.action.recorded, mode in PURGES
         try:
             target = target_of(recorded.attributes, request.references)
-            found = self._metadata(target)
+            found = current(target)
             if found is None:
                 return Applied(
                     attributes=recorded.attributes, identity=recorded.identity, revivable=not purge
@@ -294,8 +192,7 @@ class TableDriver:
         """
         if shares_files(found.properties):
             raise Failure(not_purged(target.full_name))
-        self._listings.forget()
-        unsafe = unsafe_purge(self._doomed(target, found), mode)
+        unsafe = unsafe_purge(self._purges.doomed_now(target, found), mode)
         if unsafe:
             raise Failure(*(_not_purged(target, item) for item in unsafe))
         if target.catalog.is_server:
@@ -308,7 +205,7 @@ class TableDriver:
     def _is_gone(self, target: Target, recorded: Recorded) -> bool:
         """Returns True if it is sure that the recorded table no longer exists."""
         try:
-            found = self._metadata(target)
+            found = current(target)
         except Failure:
             return False
         return found is None or found.uuid != identity_of(recorded.identity).uuid
@@ -330,14 +227,14 @@ class TableDriver:
             )
 
     def _entered(self, key: str, recorded: Recorded, target: Target) -> Outcome:
-        known, there = identity_of(recorded.identity), self._metadata(target)
+        known, there = identity_of(recorded.identity), current(target)
         uuid = known.uuid
         notes: tuple[str, ...] = ()
         if there is None:
             hidden = refuse_elsewhere(self._connections, target, uuid, known.location or "")
             last = last_metadata(target, uuid, known.metadata_location, exact=known.last_is_known)
             self._writer(target).register(target, last.location, key)
-            there, notes = self._metadata(target), (*last.notes, *hidden)
+            there, notes = current(target), (*last.notes, *hidden)
         if there is None or there.uuid != uuid:
             return NotApplied(diagnostics=(name_taken(target),))
         return _revived(recorded, there, target, *notes)
@@ -354,12 +251,12 @@ class TableDriver:
     def history(self, recorded: Recorded, references: References) -> Sequence[HistoryRow]:
         """The snapshots of the recorded table, newest first (see ``rows``). Raises ``Failure``."""
         target = target_of(recorded.attributes, references)
-        return rows(self._own(target, recorded).metadata)
+        return rows(own(target, recorded).metadata)
 
     def statistics(self, request: StatisticsRequest) -> Statistics:
         """The figures of the recorded table. Raises ``Failure``."""
         target = target_of(request.recorded.attributes, request.references)
-        found = self._metadata(target)
+        found = current(target)
         figures = survey(found, target.full_name, request, reader_of(target.catalog))
         return statistics_of(figures, now=request.now)
 
@@ -370,7 +267,7 @@ class TableDriver:
         this undoes. Raises ``Failure``.
         """
         target = target_of(table.recorded.attributes, table.references)
-        metadata = self._managed(target, table.recorded).metadata
+        metadata = managed(target, table.recorded, self._project.lineage).metadata
         way = way_back(metadata, target.full_name, to, known)
         if way.head == way.target.id:
             return RollbackPreview(
@@ -386,7 +283,7 @@ class TableDriver:
         recorded = request.action.recorded
         try:
             target = target_of(recorded.attributes, request.references)
-            found = self._managed(target, recorded)
+            found = managed(target, recorded, self._project.lineage)
             way = decode_way(found.metadata, target.full_name, request.action.payload)
             if stands(found.metadata, way):
                 return _applied(
@@ -410,24 +307,7 @@ class TableDriver:
                 return NotApplied(
                     diagnostics=tuple(item.at(address=request.address) for item in failure.diagnostics)
                 )
-        return _applied(recorded.attributes, self._own(target, recorded), *messages(request.address, way))
-
-    def _own(self, target: Target, recorded: Recorded) -> TableFile:
-        """The recorded table's metadata. Raises ``Failure`` if it is gone or another one."""
-        found = self._metadata(target)
-        if found is None:
-            raise Failure(gone_table(target.full_name))
-        if found.uuid != identity_of(recorded.identity).uuid:
-            raise Failure(another_table(target.full_name))
-        return found
-
-    def _managed(self, target: Target, recorded: Recorded) -> TableFile:
-        """The same. Raises ``Failure`` also if another state has taken the table over."""
-        found = self._own(target, recorded)
-        other = another_state(managed_by(found.properties), self._project.lineage, recorded=True)
-        if other:
-            raise Failure(_of_another_state(target, other))
-        return found
+        return _applied(recorded.attributes, own(target, recorded), *messages(request.address, way))
 
     def foresee(self, request: ApplyRequest[Settleable]) -> Outcome | None:
         """See ``settle``, which reads only."""
@@ -441,31 +321,31 @@ class TableDriver:
             case Create() as change:
                 order = _order(request, change, self._project.lineage)
                 try:
-                    found = self._metadata(order.target)
+                    found = current(order.target)
                 except NoCatalog:
                     return None  # to create the table would have made the catalog
                 made = found is not None and created_by(found.metadata) == request.key
                 return _as_created(change.planned, found) if found is not None and made else None
             case Adopt() | Update() as change:
                 order = _order(request, change, self._project.lineage)
-                found = self._metadata(order.target)
+                found = current(order.target)
                 done = found is not None and _nothing_left(order, found)
                 return _applied(change.planned, found) if found is not None and done else None
             case Delete(recorded=recorded, payload=payload):
                 return self._gone(recorded, decode_record(DeletePayload, payload), request.references)
             case Revive(recorded=recorded):
                 target = target_of(recorded.attributes, request.references)
-                found = self._still(target, recorded)
+                found = still_there(target, recorded)
                 return _revived(recorded, found, target) if found is not None else None
             case CustomAction(recorded=recorded, payload=way):
-                found = self._still(target_of(recorded.attributes, request.references), recorded)
+                found = still_there(target_of(recorded.attributes, request.references), recorded)
                 back = found is not None and is_back(found.metadata, way)
                 return _applied(recorded.attributes, found) if found is not None and back else None
             case other:
                 assert_never(other)
 
     def _gone(self, recorded: Recorded, payload: DeletePayload, references: References) -> Outcome | None:
-        if self._still(target_of(recorded.attributes, references), recorded) is not None:
+        if still_there(target_of(recorded.attributes, references), recorded) is not None:
             return None
         known = identity_of(recorded.identity)
         # What was committed since it was recorded is in the metadata file that the plan saw.
@@ -475,12 +355,6 @@ class TableDriver:
             identity=encode_record(replace(known, metadata_location=last)),
             revivable=payload.mode not in PURGES,
         )
-
-    def _still(self, target: Target, recorded: Recorded) -> TableFile | None:
-        """The metadata of the recorded table; None where it is gone, or another one has its name."""
-        found = self._metadata(target)
-        same = found is not None and found.uuid == identity_of(recorded.identity).uuid
-        return found if same else None
 
     def _create(self, order: Order) -> Outcome:
         target, key, location = order.target, order.request.key, order.planned.location
@@ -493,7 +367,7 @@ class TableDriver:
             made, message = None, f"{target.full_name} had been created by this operation before"
         if made is not None:
             return _applied(order.change.planned, made, message)
-        found = self._metadata(target)
+        found = current(target)
         if found is None or created_by(found.metadata) != key:
             return NotApplied(diagnostics=(_moved(target, "a table of this name has appeared"),))
         # What a server did not take together with a new table follows in a commit of its own
@@ -550,13 +424,13 @@ class TableDriver:
         """
         wanted = order.payload.requirements
         assert wanted is not None, "a table that is updated was there"
-        there = self._metadata(order.target)
+        there = current(order.target)
         if there is not None:
             if there.uuid != wanted.uuid:
                 raise Failure(_name_taken(order.target))
             return None
         old = target_of(recorded.attributes, order.request.references)
-        found = self._metadata(old)
+        found = current(old)
         if found is None or found.uuid != wanted.uuid:
             raise Failure(_moved(old, "it is gone" if found is None else "its uuid is another one"))
         return old, found.location
@@ -578,7 +452,7 @@ class TableDriver:
         request, target, pause = order.request, order.target, _FIRST_PAUSE
         for attempt in range(ATTEMPTS):
             try:
-                found = self._metadata(target)
+                found = current(target)
             except Failure as failure:
                 if sent or attempt:
                     raise
@@ -618,17 +492,10 @@ class TableDriver:
         return updates(metadata, changes, start, order.planned.properties or ())
 
     def _committed(self, order: Order, message: str) -> Outcome:
-        found = self._metadata(order.target)
+        found = current(order.target)
         if found is None:
             return NotApplied(diagnostics=(_moved(order.target, "it was dropped right after the change"),))
         return _applied(order.change.planned, found, message)
-
-    def _metadata(self, target: Target) -> TableFile | None:
-        """The location and content of the current metadata, or None if there is no such table. Raises
-        ``Failure``, ``NoCatalog`` where there is no catalog.
-        """
-        pointer = table_in(target.catalog, target.namespace, target.name)
-        return None if pointer is None else load_entry(pointer, target.catalog)
 
 
 def _order(
@@ -744,14 +611,6 @@ def _moved(target: Target, what: str) -> Diagnostic:
         codes.TABLE_CHANGED_MEANWHILE,
         f"The table {target.full_name} is not what the plan was made for: {what}. Nothing of this change "
         "took effect. Make a new plan and review it.",
-    )
-
-
-def _of_another_state(target: Target, other: str) -> Diagnostic:
-    return error(
-        codes.MANAGED_ELSEWHERE,
-        f"The state {other} has taken over {target.full_name}. Nothing was changed. Go back there, or take "
-        "the table back first: flareiac state rm ADDRESS, then an import block with takeover = true.",
     )
 
 

@@ -18,7 +18,7 @@ from flareiac.sdk.requests import ApplyRequest
 from flareiac.sdk.results import Applied, Missing, NotApplied, Present, Recorded, Unreadable
 from flareiac_iceberg.catalogs.sqlite.writer import SqliteWriter
 from flareiac_iceberg.codes import CATALOG_NOT_WRITTEN, CATALOG_UNREADABLE, CHANGE_NOT_CONFIRMED
-from flareiac_iceberg.table import driver as driver_of_tables
+from flareiac_iceberg.table import current as current_tables
 from flareiac_iceberg.table.driver import TableDriver
 from tests.iceberg.lake import Lake, Rejected, columns
 
@@ -116,7 +116,7 @@ def unconfirmed(patch: pytest.MonkeyPatch, name: str) -> None:
 
     def lost(*arguments: Any, **options: Any) -> None:
         real(*arguments, **options)
-        patch.setattr(driver_of_tables, "table_in", silent)
+        patch.setattr(current_tables, "table_in", silent)
         raise Failure(error(CHANGE_NOT_CONFIRMED, "gone"))
 
     patch.setattr(SqliteWriter, name, lost)
@@ -144,7 +144,7 @@ def test_a_new_table_is_known_without_reading_it_back(lake: Lake, monkeypatch: p
         raise Failure(error(CATALOG_UNREADABLE, "gone"))
 
     with monkeypatch.context() as patch:
-        patch.setattr(driver_of_tables, "table_in", silent)
+        patch.setattr(current_tables, "table_in", silent)
         lake.carry_out("table.t", planned)
     assert lake.plan("table.t", BODY).action is Action.NO_OP
 
@@ -175,7 +175,7 @@ def test_a_catalog_that_can_not_be_opened_was_asked_nothing(
         raise Failure(error(CATALOG_NOT_WRITTEN, "closed"))
 
     monkeypatch.setattr("flareiac_iceberg.catalogs.connections.writer_of", closed)
-    monkeypatch.setattr(driver_of_tables, "table_in", closed)
+    monkeypatch.setattr(current_tables, "table_in", closed)
     assert codes(lake.carry_out("table.t", planned)) == ["FII011"]
 
 
