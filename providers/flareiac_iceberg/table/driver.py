@@ -2,16 +2,14 @@
 world.
 """
 
-import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
-from flareiac.kernel.data import UNKNOWN, Attributes
+from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
-from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import decode as decode_record
 from flareiac.kernel.records import encode as encode_record
 from flareiac.sdk.actions import Adopt, Create, CustomAction, Delete, Revive, Settleable, Update
@@ -26,44 +24,31 @@ from flareiac.sdk.results import Applied, NotApplied, Observation, Outcome, Reco
 from flareiac.sdk.statistics import Statistics, StatisticsRequest
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.connections import Connections
-from flareiac_iceberg.catalogs.entries import NoCatalog
 from flareiac_iceberg.catalogs.outcomes import Conflict, Exists
 from flareiac_iceberg.catalogs.requests import TableCommit
 from flareiac_iceberg.catalogs.resolve import target_of
 from flareiac_iceberg.catalogs.target import Target
 from flareiac_iceberg.format.identity import identity_of
-from flareiac_iceberg.format.locations import absolute_location
-from flareiac_iceberg.format.metadata import TableFile, created_by, managed_by
+from flareiac_iceberg.format.metadata import TableFile, managed_by
 from flareiac_iceberg.format.snapshots import commits
-from flareiac_iceberg.format.spec import TableDefinition, layout_of
 from flareiac_iceberg.maintenance.catalog_listing import Listings
 from flareiac_iceberg.maintenance.humanize import count
 from flareiac_iceberg.maintenance.read import figures, reader_of
 from flareiac_iceberg.maintenance.statistics import survey
 from flareiac_iceberg.maintenance.statistics_text import statistics_of
-from flareiac_iceberg.table.branches import contradiction, lost, needs_start, wanted_snapshots
-from flareiac_iceberg.table.changes import (
-    Change,
-    MoveTable,
-    RemoveProperty,
-    SetProperty,
-    SetTableComment,
-    SetTag,
-    TakeOver,
-    decode,
-)
-from flareiac_iceberg.table.create import definition
+from flareiac_iceberg.table.actions.attempts import attempts, starved
+from flareiac_iceberg.table.actions.commit import TableCommitter
+from flareiac_iceberg.table.actions.create import TableCreator
+from flareiac_iceberg.table.actions.order import order_of
+from flareiac_iceberg.table.actions.results import applied, moved
+from flareiac_iceberg.table.actions.update import TableUpdater
 from flareiac_iceberg.table.current import current, managed, own, still_there
-from flareiac_iceberg.table.diff import NOTHING, Known, difference, known_of
-from flareiac_iceberg.table.empty_snapshot import empty_snapshot
 from flareiac_iceberg.table.managed_by import another_state
-from flareiac_iceberg.table.observed import recorded_table
 from flareiac_iceberg.table.observer import TableObserver
-from flareiac_iceberg.table.payloads import DeletePayload, UpdatePayload, expected_of
+from flareiac_iceberg.table.payloads import DeletePayload
 from flareiac_iceberg.table.purge import delete, files_of
 from flareiac_iceberg.table.purge_check import PURGES
 from flareiac_iceberg.table.purge_survey import PurgeSurvey
-from flareiac_iceberg.table.requirements import requirements
 from flareiac_iceberg.table.rollback import (
     HistoryRow,
     RollbackPreview,
@@ -78,32 +63,11 @@ from flareiac_iceberg.table.rollback import (
 )
 from flareiac_iceberg.table.rollback import requirements as restore_requirements
 from flareiac_iceberg.table.rollback import updates as restore_updates
-from flareiac_iceberg.table.schema_updates import updates, version_after
 from flareiac_iceberg.table.shared_files import not_purged, shares_files, unsafe_purge
 from flareiac_iceberg.table.undrop import last_metadata, name_taken, refuse_elsewhere, refuse_other_catalog
 
 if TYPE_CHECKING:
     from flareiac_iceberg.catalogs.writer import CatalogWriter
-
-ATTEMPTS: Final = 20
-"""Commits that are tried beside busy writers before giving up."""
-_FOLLOWS: Final = ("format_version", "branch", "tag")
-"""The attributes that a new table may get only in a second commit."""
-_FIRST_PAUSE: Final = 0.05
-_LONGEST_PAUSE: Final = 2.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
-    """The change of a table that is to be made, read once."""
-
-    request: ApplyRequest[Settleable] | ChangeRequest
-    change: Create | Adopt | Update
-    target: Target
-    planned: TableDefinition
-    payload: UpdatePayload
-    lineage: str
-    """The lineage of the state that the request comes from."""
 
 
 class TableDriver:
@@ -115,6 +79,9 @@ class TableDriver:
         self._listings = Listings(project.resolve)
         self._purges = PurgeSurvey(self._listings, project.resolve)
         self._observer = TableObserver(self._listings, self._purges)
+        committer = TableCommitter(connections)
+        self._creator = TableCreator(connections, committer, project.root)
+        self._updater = TableUpdater(connections, committer)
 
     def prefetch(self, requests: Sequence[ReadRequest]) -> Mapping[str, Observation]:
         """See ``TableObserver``."""
@@ -130,29 +97,25 @@ class TableDriver:
         Raises ``Failure`` where only ``settle`` can tell what was done.
         """
         try:
-            order = _order(request, request.action, self._project.lineage)
+            order = order_of(request, request.action, self._project.lineage)
             creates = isinstance(order.change, Create)
             self._connections.get(order.target.catalog, make=creates)
         except Failure as failure:
             return NotApplied(diagnostics=failure.diagnostics)
-        return self._create(order) if creates else self._update(order)
+        return self._creator.create(order) if creates else self._updater.update(order)
 
     def delete(self, request: ApplyRequest[Delete]) -> Outcome:
         """Drops or purges the recorded table, never another one of its name. Raises ``Failure`` as ``apply``
         does.
         """
         mode = decode_record(DeletePayload, request.action.payload).mode
-        pause = _FIRST_PAUSE
-        for attempt in range(ATTEMPTS):
+        for attempt in attempts(request.cancel):
             try:
                 return self._dropped(request, mode)
             except Conflict as conflict:
                 request.progress(f"{conflict}: another writer committed first, trying again ({attempt + 1})")
-            if request.cancel.wait(pause * random.uniform(0.5, 1.0)):  # noqa: S311  # spreads retries, guards nothing
-                break
-            pause = min(pause * 2, _LONGEST_PAUSE)
         target = target_of(request.action.recorded.attributes, request.references)
-        return NotApplied(diagnostics=(_starved(target),))
+        return NotApplied(diagnostics=(starved(target),))
 
     def _dropped(self, request: ApplyRequest[Delete], mode: str) -> Outcome:
         """Raises ``Conflict`` if the table was committed to since it was read: then nothing is done."""
@@ -165,10 +128,10 @@ class TableDriver:
                     attributes=recorded.attributes, identity=recorded.identity, revivable=not purge
                 )
             if found.uuid != identity_of(recorded.identity).uuid:
-                return NotApplied(diagnostics=(_moved(target, "its uuid is another one"),))
+                return NotApplied(diagnostics=(moved(target, "its uuid is another one"),))
             other = another_state(managed_by(found.properties), self._project.lineage, recorded=True)
             if other:
-                return NotApplied(diagnostics=(_moved(target, f"the state {other} has taken it over"),))
+                return NotApplied(diagnostics=(moved(target, f"the state {other} has taken it over"),))
             delete_files = self._deletion(target, found, mode) if purge else None
         except Failure as failure:
             return NotApplied(diagnostics=failure.diagnostics)
@@ -286,7 +249,7 @@ class TableDriver:
             found = managed(target, recorded, self._project.lineage)
             way = decode_way(found.metadata, target.full_name, request.action.payload)
             if stands(found.metadata, way):
-                return _applied(
+                return applied(
                     recorded.attributes,
                     found,
                     f"{request.address} stands at snapshot {way.target.id} already",
@@ -307,7 +270,7 @@ class TableDriver:
                 return NotApplied(
                     diagnostics=tuple(item.at(address=request.address) for item in failure.diagnostics)
                 )
-        return _applied(recorded.attributes, own(target, recorded), *messages(request.address, way))
+        return applied(recorded.attributes, own(target, recorded), *messages(request.address, way))
 
     def foresee(self, request: ApplyRequest[Settleable]) -> Outcome | None:
         """See ``settle``, which reads only."""
@@ -319,18 +282,9 @@ class TableDriver:
         """
         match request.action:
             case Create() as change:
-                order = _order(request, change, self._project.lineage)
-                try:
-                    found = current(order.target)
-                except NoCatalog:
-                    return None  # to create the table would have made the catalog
-                made = found is not None and created_by(found.metadata) == request.key
-                return _as_created(change.planned, found) if found is not None and made else None
+                return self._creator.settled(order_of(request, change, self._project.lineage))
             case Adopt() | Update() as change:
-                order = _order(request, change, self._project.lineage)
-                found = current(order.target)
-                done = found is not None and _nothing_left(order, found)
-                return _applied(change.planned, found) if found is not None and done else None
+                return self._updater.settled(order_of(request, change, self._project.lineage))
             case Delete(recorded=recorded, payload=payload):
                 return self._gone(recorded, decode_record(DeletePayload, payload), request.references)
             case Revive(recorded=recorded):
@@ -340,7 +294,7 @@ class TableDriver:
             case CustomAction(recorded=recorded, payload=way):
                 found = still_there(target_of(recorded.attributes, request.references), recorded)
                 back = found is not None and is_back(found.metadata, way)
-                return _applied(recorded.attributes, found) if found is not None and back else None
+                return applied(recorded.attributes, found) if found is not None and back else None
             case other:
                 assert_never(other)
 
@@ -355,263 +309,6 @@ class TableDriver:
             identity=encode_record(replace(known, metadata_location=last)),
             revivable=payload.mode not in PURGES,
         )
-
-    def _create(self, order: Order) -> Outcome:
-        target, key, location = order.target, order.request.key, order.planned.location
-        place = None if location is None else absolute_location(location, self._project.root) or location
-        try:
-            what, missing = definition(order.planned, key), partial(self._missing, order)
-            made = self._writer(target).create(target, what, place, key, missing)
-            message = f"created {target.full_name}"
-        except Exists:
-            made, message = None, f"{target.full_name} had been created by this operation before"
-        if made is not None:
-            return _applied(order.change.planned, made, message)
-        found = current(target)
-        if found is None or created_by(found.metadata) != key:
-            return NotApplied(diagnostics=(_moved(target, "a table of this name has appeared"),))
-        # What a server did not take together with a new table follows in a commit of its own
-        missing_yet = partial(_lacking, order.planned)
-        return self._in_one_commit(order, missing_yet, lambda _found: None, message, sent=True)
-
-    def _missing(self, order: Order, metadata: Attributes) -> list[Attributes]:
-        """The updates that make a new table with this metadata the planned one."""
-        return self._updates(order, metadata, _lacking(order.planned, TableFile("", metadata)))
-
-    def _update(self, order: Order) -> Outcome:
-        target = order.target
-        steps = tuple(_filled(decode(item), order.planned) for item in order.payload.changes)
-        changes = tuple(item for item in steps if not isinstance(item, MoveTable))
-        renamed = False
-        if isinstance(order.change, Update) and len(changes) != len(steps):
-            answer = self._renamed(order, order.change.recorded)
-            if isinstance(answer, NotApplied):
-                return answer
-            renamed = answer
-
-        def needed(found: TableFile) -> tuple[Change, ...]:
-            return () if _nothing_left(order, found) else changes
-
-        def trouble(found: TableFile) -> Diagnostic | None:
-            return _requirements(order, found, changes)
-
-        message = f"changed {target.full_name} in one commit"
-        return self._in_one_commit(order, needed, trouble, message, sent=renamed)
-
-    def _renamed(self, order: Order, recorded: Recorded) -> bool | NotApplied:
-        """Returns True where the table had another name than the planned one, and has that now. Raises
-        ``Failure`` where that is not known.
-        """
-        for _ in range(ATTEMPTS):
-            try:
-                old = self._old_name(order, recorded)
-            except Failure as failure:
-                return NotApplied(diagnostics=failure.diagnostics)
-            if old is None:
-                return False
-            try:
-                self._writer(old[0]).rename(old[0], order.target, old[1], order.request.key)
-            except Exists:
-                self._old_name(order, recorded)
-            except Conflict:
-                continue  # another writer's commit came in between: nothing was renamed
-            return True
-        return NotApplied(diagnostics=(_starved(order.target),))
-
-    def _old_name(self, order: Order, recorded: Recorded) -> tuple[Target, str] | None:
-        """The name that the recorded table is to be moved from, and its metadata file; None where it has the
-        new one. Raises ``Failure`` if it has neither.
-        """
-        wanted = order.payload.requirements
-        assert wanted is not None, "a table that is updated was there"
-        there = current(order.target)
-        if there is not None:
-            if there.uuid != wanted.uuid:
-                raise Failure(_name_taken(order.target))
-            return None
-        old = target_of(recorded.attributes, order.request.references)
-        found = current(old)
-        if found is None or found.uuid != wanted.uuid:
-            raise Failure(_moved(old, "it is gone" if found is None else "its uuid is another one"))
-        return old, found.location
-
-    def _in_one_commit(
-        self,
-        order: Order,
-        needed: Callable[[TableFile], tuple[Change, ...]],
-        trouble: Callable[[TableFile], Diagnostic | None],
-        message: str,
-        *,
-        sent: bool,
-    ) -> Outcome:
-        """Commits what is needed on top of what is there, again and again while others commit first.
-
-        ``sent``: something of the request was done already. Raises ``Failure`` only then, or once a commit
-        was tried.
-        """
-        request, target, pause = order.request, order.target, _FIRST_PAUSE
-        for attempt in range(ATTEMPTS):
-            try:
-                found = current(target)
-            except Failure as failure:
-                if sent or attempt:
-                    raise
-                return NotApplied(diagnostics=failure.diagnostics)
-            if found is None:
-                return NotApplied(diagnostics=(_moved(target, "it is gone"),))
-            changes = needed(found)
-            if not changes:
-                created = attempt == 0 and isinstance(order.change, Create)
-                return _applied(order.change.planned, found, *([message] if created else []))
-            problem = trouble(found)
-            if problem is not None:
-                return NotApplied(diagnostics=(problem,))
-            try:
-                self._commit(order, found, changes)
-            except Conflict:
-                request.progress(
-                    f"{target.full_name}: another writer committed first, trying again ({attempt + 1})"
-                )
-            else:
-                return self._committed(order, message)
-            if request.cancel.wait(pause * random.uniform(0.5, 1.0)):  # noqa: S311  # spreads retries, guards nothing
-                break
-            pause = min(pause * 2, _LONGEST_PAUSE)
-        return NotApplied(diagnostics=(_starved(target),))
-
-    def _commit(self, order: Order, found: TableFile, changes: tuple[Change, ...]) -> None:
-        made = self._updates(order, found.metadata, changes)
-        needs = requirements(found.metadata, made, empty=order.payload.empty)
-        self._writer(order.target).commit(order.target, TableCommit(found=found, updates=made, needs=needs))
-
-    def _updates(self, order: Order, metadata: Attributes, changes: tuple[Change, ...]) -> list[Attributes]:
-        start = None
-        if needs_start(changes, metadata):
-            version = version_after(metadata, changes)
-            start = empty_snapshot(self._connections, order.target, metadata, version)
-        return updates(metadata, changes, start, order.planned.properties or ())
-
-    def _committed(self, order: Order, message: str) -> Outcome:
-        found = current(order.target)
-        if found is None:
-            return NotApplied(diagnostics=(_moved(order.target, "it was dropped right after the change"),))
-        return _applied(order.change.planned, found, message)
-
-
-def _order(
-    request: ApplyRequest[Settleable] | ChangeRequest, change: Create | Adopt | Update, lineage: str
-) -> Order:
-    """Raises ``Failure`` where the catalog is no longer known."""
-    return Order(
-        request=request,
-        change=change,
-        target=target_of(change.planned, request.references),
-        planned=TableDefinition.of(change.planned),
-        payload=decode_record(UpdatePayload, change.payload),
-        lineage=lineage,
-    )
-
-
-def _applied(planned: Attributes, found: TableFile, *messages: str) -> Applied:
-    return Applied(attributes=planned, identity=encode_record(found.read()[1]), messages=messages)
-
-
-def _as_created(planned: Attributes, found: TableFile) -> Applied:
-    """The record of a table that this operation created, perhaps without the attributes that were to follow
-    in a second commit.
-    """
-    there = layout_of(found.read()[0])
-    behind = [name for name in _FOLLOWS if planned.get(name) not in (None, there[name])]
-    return _applied(planned | {name: there[name] for name in behind}, found)
-
-
-def _lacking(planned: TableDefinition, found: TableFile) -> tuple[Change, ...]:
-    return difference(planned, NOTHING, _known(planned, found, {})).changes
-
-
-def _nothing_left(order: Order, found: TableFile) -> bool:
-    """Returns True if the table is the one that was planned for and satisfies what was planned already."""
-    wanted, recorded = order.payload.requirements, NOTHING
-    if wanted is None or found.uuid != wanted.uuid or _unmarked(order, found):
-        return False
-    if order.change.recorded is not None:
-        known = recorded_table(order.change.recorded)
-        if known.identity.uuid == wanted.uuid:
-            recorded = known_of(known.definition, known.identity)
-    return not difference(order.planned, recorded, _known(order.planned, found, recorded.tags)).changes
-
-
-def _known(planned: TableDefinition, found: TableFile, tags: Mapping[str, int]) -> Known:
-    gone = frozenset(lost(wanted_snapshots(planned, tags), found.metadata))
-    return known_of(*found.read(), gone)
-
-
-def _taken_over(order: Order, found: TableFile) -> str:
-    """The lineage of another state that manages the table; empty where none does."""
-    recorded = order.change.recorded is not None
-    return another_state(managed_by(found.properties), order.lineage, recorded=recorded)
-
-
-def _unmarked(order: Order, found: TableFile) -> bool:
-    """Returns True if the table carries the lineage of another state, or is yet to carry that of this one."""
-    marks = any(isinstance(decode(item), TakeOver) for item in order.payload.changes)
-    there = managed_by(found.properties).lineage
-    return bool(_taken_over(order, found)) or (marks and there != order.lineage)
-
-
-def _requirements(order: Order, found: TableFile, changes: tuple[Change, ...]) -> Diagnostic | None:
-    target, identity = order.target, found.read()[1]
-    now, wanted = expected_of(identity), order.payload.requirements
-    names = {"uuid": "uuid", "schema_id": "schema", "spec_id": "partitioning", "sort_id": "sort order"}
-    moved = [text for name, text in names.items() if getattr(now, name) != getattr(wanted, name)]
-    if moved:
-        return _moved(target, f"its {' and '.join(moved)} changed since the plan was made")
-    other = _taken_over(order, found)
-    if other and not any(isinstance(item, TakeOver) and item.old == other for item in changes):
-        return _moved(target, f"the state {other} has taken it over")
-    if order.payload.empty and identity.written:
-        return _moved(
-            target,
-            "rows were written since the plan was made, and a not null column needs a table without rows",
-        )
-    against = contradiction(found.metadata, changes) or _overtaken(found.properties, changes)
-    return None if against is None else _moved(target, against)
-
-
-def _overtaken(properties: Mapping[str, str], changes: tuple[Change, ...]) -> str | None:
-    """A property that someone else has set to a third value since the plan was made: setting it would undo
-    that unseen.
-    """
-    for change in changes:
-        match change:
-            case SetProperty(name=name, old=old, new=new) if properties.get(name) not in (old, new):
-                return f'somebody set the property "{name}" to "{properties.get(name)}"'
-            case RemoveProperty(name=name, old=old) if properties.get(name) not in (old, None):
-                return f'somebody set the property "{name}" to "{properties.get(name)}"'
-            case _:
-                pass
-    return None
-
-
-def _filled(change: Change, planned: TableDefinition) -> Change:
-    """A change with a value that was unknown at plan time filled in."""
-    match change:
-        case SetProperty(name=name, new=new) if new is UNKNOWN:
-            return replace(change, new=(planned.properties or {})[name])
-        case SetTag(name=name, new=new) if new is UNKNOWN:
-            return replace(change, new=(planned.tags or {})[name])
-        case SetTableComment(new=new) if new is UNKNOWN:
-            return replace(change, new=planned.comment)
-        case _:
-            return change
-
-
-def _moved(target: Target, what: str) -> Diagnostic:
-    return error(
-        codes.TABLE_CHANGED_MEANWHILE,
-        f"The table {target.full_name} is not what the plan was made for: {what}. Nothing of this change "
-        "took effect. Make a new plan and review it.",
-    )
 
 
 def _written_meanwhile(target: Target) -> Diagnostic:
@@ -639,24 +336,8 @@ def _revived(recorded: Recorded, found: TableFile, target: Target, *notes: str) 
         *notes,
         "without its block, the next apply forgets it (and it stays)",
     )
-    return _applied({**recorded.attributes, "on_destroy": "retain"}, found, *said)
-
-
-def _name_taken(target: Target) -> Diagnostic:
-    return error(
-        codes.NAME_TAKEN,
-        f"The table cannot get the name {target.full_name}: another one has got it since the plan was made. "
-        "Nothing was changed. Make a new plan and review it.",
-    )
+    return applied({**recorded.attributes, "on_destroy": "retain"}, found, *said)
 
 
 def _not_purged(target: Target, why: Blocker) -> Diagnostic:
     return why.as_error(f"The table {target.full_name} was not purged. {why.why} Nothing was changed.")
-
-
-def _starved(target: Target) -> Diagnostic:
-    return error(
-        codes.OTHER_WRITERS_FIRST,
-        f"Other writers of {target.full_name} committed first, {ATTEMPTS} times in a row. Nothing of this "
-        "change took effect. Apply again when they are less busy, or stop them meanwhile.",
-    )
