@@ -15,6 +15,7 @@ from flareiac.sdk.requests import ApplyRequest
 from flareiac.sdk.results import Outcome
 from flareiac.sdk.text_table import Column, TextTable
 from flareiac_iceberg import codes
+from flareiac_iceberg.table.actions.rollback import EarlierStates
 from flareiac_iceberg.table.driver import TableDriver
 from flareiac_iceberg.table.rollback import HistoryRow, clock
 
@@ -42,7 +43,7 @@ def snapshots(line: CommandLine, address: Address, as_json: Json = False, limit:
     """Lists the snapshots of a table."""
     with line.project() as project:
         table = project.resource(address)
-        rows = _driver(project, table).history(table.recorded, table.references)
+        rows = _earlier_states(project, table).history(table.recorded, table.references)
     if as_json:
         document = {
             "format_version": _FORMAT_VERSION,
@@ -77,34 +78,34 @@ def rollback(line: CommandLine, address: Address, to: To = None, auto_approve: A
     """
     with line.state_change("table rollback") as project:
         table = project.resource(address)
-        driver, users = _driver(project, table), project.users(address)
+        earlier, users = _earlier_states(project, table), project.users(address)
         _refuse_running(project, address, users)
-        way = driver.way_back(table, to, project.earlier_states(address))
+        way = earlier.way_back(table, to, project.earlier_states(address))
         if way.there:
             messages = way.texts
         else:
             consequences = tuple(map(_consequence, users))
             line.confirm((*way.texts, *consequences), "Do you want to set it back?", approved=auto_approve)
             request = project.request(table, "rollback", way.payload)
-            outcome = project.carry_out(table, request, lambda asked: _restored(driver, asked))
+            outcome = project.carry_out(table, request, lambda asked: _restored(earlier, asked))
             messages = (*outcome.messages, *consequences)
     for message in messages:
         line.out(message)
 
 
-def _restored(driver: TableDriver, request: ApplyRequest[CustomAction]) -> Outcome:
+def _restored(earlier: EarlierStates, request: ApplyRequest[CustomAction]) -> Outcome:
     try:
-        return driver.restore(request)
+        return earlier.restore(request)
     except Failure as failure:
         raise Failure(*failure.diagnostics, _not_confirmed(request.address)) from failure
 
 
-def _driver(project: RecordedProject, resource: RecordedResource) -> TableDriver:
+def _earlier_states(project: RecordedProject, resource: RecordedResource) -> EarlierStates:
     refused = error(
         codes.KEEPS_NO_EARLIER_STATES,
         f"{resource.address} cannot be rolled back. Only tables can: write the address of a table.",
     )
-    return driver_of(project, resource, TableDriver, refused)
+    return driver_of(project, resource, TableDriver, refused).earlier_states
 
 
 def _refuse_running(project: RecordedProject, address: str, users: Users) -> None:

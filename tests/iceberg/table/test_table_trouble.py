@@ -19,6 +19,7 @@ from flareiac.sdk.results import Applied, Missing, NotApplied, Present, Recorded
 from flareiac_iceberg.catalogs.sqlite.writer import SqliteWriter
 from flareiac_iceberg.codes import CATALOG_NOT_WRITTEN, CATALOG_UNREADABLE, CHANGE_NOT_CONFIRMED
 from flareiac_iceberg.table import current as current_tables
+from flareiac_iceberg.table.actions.rollback import EarlierStates
 from flareiac_iceberg.table.driver import TableDriver
 from tests.iceberg.lake import Lake, Rejected, columns
 
@@ -216,10 +217,10 @@ def test_a_drop_whose_result_was_lost_is_recognised(made: Lake) -> None:
     assert isinstance(driver.delete(request), Applied)
 
 
-def driver_of(lake: Lake) -> TableDriver:
+def earlier_states(lake: Lake) -> EarlierStates:
     driver = lake.driver("table.t")
     assert isinstance(driver, TableDriver)
-    return driver
+    return driver.earlier_states
 
 
 @pytest.fixture
@@ -230,7 +231,7 @@ def back(made: Lake) -> ApplyRequest[CustomAction]:
     first = made.table("n.t").metadata.snapshots[0].snapshot_id
     recorded = made.state["table.t"]
     table = RecordedResource(address="table.t", type="table", recorded=recorded, references=made.references)
-    way = driver_of(made).way_back(table, first, ())
+    way = earlier_states(made).way_back(table, first, ())
     return made.asking("table.t", CustomAction(name="rollback", recorded=recorded, payload=way.payload))
 
 
@@ -244,7 +245,7 @@ def test_a_way_back_that_was_not_confirmed_is_looked_for(
         raise Failure(error(CHANGE_NOT_CONFIRMED, "gone"))
 
     monkeypatch.setattr(SqliteWriter, "commit", lost)
-    assert isinstance(driver_of(made).restore(back), Applied)
+    assert isinstance(earlier_states(made).restore(back), Applied)
     assert [row["id"] for row in made.rows("n.t")] == [1]
 
 
@@ -254,7 +255,7 @@ def test_a_way_back_of_which_nothing_is_known_stays_open(
     with monkeypatch.context() as patch:
         unconfirmed(patch, "commit")
         with pytest.raises(Failure):
-            driver_of(made).restore(back)
+            earlier_states(made).restore(back)
     assert isinstance(made.settle("table.t", back), Applied)
 
 
@@ -265,7 +266,7 @@ def test_a_way_back_that_was_refused_is_not_taken(
         raise Failure(error(CHANGE_NOT_CONFIRMED, "no"))
 
     monkeypatch.setattr(SqliteWriter, "commit", refused)
-    assert codes(driver_of(made).restore(back)) == ["FII113"]
+    assert codes(earlier_states(made).restore(back)) == ["FII113"]
     assert len(made.rows("n.t")) == 2
 
 

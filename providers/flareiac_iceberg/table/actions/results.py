@@ -1,9 +1,9 @@
 """The results that the actions on tables share. Pure."""
 
 from flareiac.kernel.data import Attributes
-from flareiac.kernel.diagnostics import Diagnostic, error
+from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.records import encode
-from flareiac.sdk.results import Applied
+from flareiac.sdk.results import Applied, NotApplied
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.target import Target
 from flareiac_iceberg.format.metadata import TableFile
@@ -12,6 +12,11 @@ from flareiac_iceberg.format.metadata import TableFile
 def applied(planned: Attributes, found: TableFile, *messages: str) -> Applied:
     """The planned attributes hold, and ``found`` is the table."""
     return Applied(attributes=planned, identity=encode(found.read()[1]), messages=messages)
+
+
+def not_applied(failure: Failure, address: str) -> NotApplied:
+    """Nothing was done for the reasons of a failure, which concern the table at an address."""
+    return NotApplied(diagnostics=tuple(item.at(address=address) for item in failure.diagnostics))
 
 
 def moved(target: Target, what: str) -> Diagnostic:
