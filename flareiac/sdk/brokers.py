@@ -1,6 +1,10 @@
 """Questions of a provider to a message broker that another provider connects to: which topics exist, and
 which of their records can still be read. Records, and the plug-ins that answer.
 
+Any broker fits that keeps records in named topics, each of one or more numbered partitions, and gives each
+record of a partition a greater whole number than the one before, its offset. Records are deleted from the
+front. What such a broker calls these things, ``BrokerWords`` says.
+
 A provider declares a reader for each type of connection as an entry point of the group ``flareiac.brokers``:
 ``TYPE = "module:READER"``. A planner of another provider's resources gets what was read as facts; a broker
 that does not answer leaves topics and offsets unknown, never missing.
@@ -19,6 +23,21 @@ GROUP: Final = "flareiac.brokers"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerWords:
+    """The words of a kind of broker, in texts for users: nouns in the singular, whose plurals end with s.
+    ``system`` is the name of the kind, where it has one.
+    """
+
+    system: str = ""
+    topic: str = "topic"
+    partition: str = "partition"
+    cluster: str = "cluster"
+    """The brokers that have one set of topics together."""
+    keeping: str = "retention time"
+    """The time for which a topic keeps a record, with the name of the setting of it in brackets."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TopicSelection:
     """Topics by name, or by a regular expression that matches whole names (in Java's syntax, as Spark reads
     it).
@@ -31,7 +50,7 @@ class TopicSelection:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionOffsets:
     """The records of one partition that can be read: offsets from ``first`` up to ``end``, without ``end``.
-    Some in between may be missing (compaction, control records).
+    There may be offsets in between without a record.
     """
 
     first: int
@@ -43,7 +62,7 @@ class TopicOffsets:
     """One topic. ``id`` is the broker's own, which a topic that is created again under the same name does not
     share; None where the broker has none. ``partitions``: all of them; where one cannot be asked, ``view``
     has failed. ``retention_ms`` and ``retention_bytes`` (of one partition): None where that is not known, -1
-    without a limit, also where compaction alone removes records.
+    where no record is deleted for its age, or for the size of the others.
     """
 
     name: str
@@ -52,6 +71,7 @@ class TopicOffsets:
     retention_ms: int | None = None
     retention_bytes: int | None = None
     is_compacted: bool = False
+    """True if a record may be deleted because a later one has its key."""
     largest_batch: int | None = None
     """Bytes of records that it takes at once; None where that is not known."""
 

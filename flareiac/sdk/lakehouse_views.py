@@ -14,8 +14,8 @@ from flareiac.sdk.references import References, Resolved
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionView:
     """The needs of an application before it can use a connection: settings of Spark by name, Maven
-    coordinates, classes of session extensions, and settings of a client of Kafka by name. Empty where its
-    type promises nothing of the kind.
+    coordinates, classes of session extensions, and settings of a client of its brokers by name. Empty where
+    its type promises nothing of the kind.
     """
 
     spark_conf: Mapping[str, str]
@@ -69,7 +69,7 @@ class TableView:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicView:
     """``name`` at the brokers. ``id`` is the broker's own id of it, None until it is applied. ``connection``:
-    the block of its brokers.
+    the block of its brokers, the only one that a topic refers to.
     """
 
     name: str
@@ -82,11 +82,11 @@ class TopicView:
         topic = references.get(reference.address) if isinstance(reference, Reference) else None
         if topic is None:
             return None
-        connection = topic.attributes.get("kafka")
+        blocks = (value for value in topic.attributes.values() if isinstance(value, Reference))
         return cls(
             name=str(topic.attributes.get("name")),
             id=topic.identity.get("id"),
-            connection=connection if isinstance(connection, Reference) else None,
+            connection=next(blocks, None),
         )
 
 

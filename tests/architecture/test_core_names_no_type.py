@@ -16,7 +16,7 @@ _GENERAL: Final = {"data", "secret", "state"}
 """Words of the core too: data blocks and states are its own, and references to secrets belong to the sdk."""
 _INNER: Final = {"compaction", "orphan", "rebuild"}
 """Words for what is inside of their resources."""
-_TOY: Final = {"broom", "shine", "polish", "dust"}
+_TOY: Final = {"broom", "bureau", "tray", "shine", "polish", "dust"}
 """Words of the toy provider in the tests."""
 
 EXCEPTIONS: Final[dict[str, dict[str, set[str]]]] = {
@@ -72,7 +72,7 @@ EXCEPTIONS: Final[dict[str, dict[str, set[str]]]] = {
     "two providers that never import each other share this": {
         "sdk/brokers.py": {"topic"},
         "sdk/lakehouse.py": {"engine", "table"},
-        "sdk/lakehouse_views.py": {"catalog", "kafka", "namespace", "spark", "table", "topic"},
+        "sdk/lakehouse_views.py": {"catalog", "namespace", "spark", "table", "topic"},
         "sdk/versions.py": {"iceberg", "kafka", "spark"},
         "kernel/column_types.py": {"iceberg", "spark"},
         "kernel/type_names.py": {"iceberg"},

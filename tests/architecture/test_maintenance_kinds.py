@@ -33,6 +33,7 @@ _PROSE: Final = {
     "providers/flareiac_spark/maintenance/errors.py",
     "providers/flareiac_spark/sources/findings.py",
     "providers/flareiac_spark/sources/findings_text.py",
+    "providers/flareiac_spark/sources/kafka/definition.py",
     "providers/flareiac_spark/sources/reachable.py",
 }
 """Titles, a legend and an advice speak of kinds to people; brokers, too, have what they call retention."""

@@ -44,6 +44,7 @@ from flareiac_spark.sources.avro.subjects import (
     one_spelling,
 )
 from flareiac_spark.sources.findings import InputReach, Unknown
+from flareiac_spark.sources.kafka.definition import WORDS
 from flareiac_spark.sources.offsets import SourceOnDisk
 from flareiac_spark.sources.reachable import Ages, BrokerPosition, NotedTopic, NotedTopics, reach_of
 from flareiac_spark.sources.samples import SampleFinding, SampleRead, judged
@@ -329,7 +330,11 @@ class InputThere:
         there = {} if self.there is None else {topic: self._topic(topic) for topic in topics}
         view = BrokerView(cluster_id=self.cluster, topics=there)
         return reach_of(
-            position, view, Ages(now_ms=now_ms, written_ms=ages), read=None if matched else topics
+            position,
+            view,
+            Ages(now_ms=now_ms, written_ms=ages),
+            read=None if matched else topics,
+            words=WORDS,
         )
 
     def _topic(self, name: str) -> TopicOffsets:

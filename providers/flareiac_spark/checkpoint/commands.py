@@ -54,7 +54,9 @@ def _inputs(project: RecordedProject, job: RecordedResource) -> Iterator[Describ
                     DescribedLag(topic=topic, partition=number, records=records)
                     for (topic, number), records in sorted(offsets.items())
                 ),
-                problems=tuple(text for item in reach.findings if (text := complaint(item)) is not None),
+                problems=tuple(
+                    text for item in reach.findings if (text := complaint(item, reach.words)) is not None
+                ),
             )
 
 

@@ -2,12 +2,13 @@
 the facts carry what the brokers answered.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final
 
 from flareiac.kernel.codes import Code
 from flareiac.kernel.diagnostics import Diagnostic, warning
 from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.sdk.brokers import BrokerWords
 from flareiac.sdk.changes import Blocker, Reaction, blocker
 from flareiac.sdk.requests import PlanRequest
 from flareiac_spark import codes
@@ -56,8 +57,8 @@ _NOT_ASKED: Final = InputReach(findings=(Unknown(why="the brokers were not asked
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissedRecords:
-    """The records that an input never reads when it reads a topic from its beginning. ``deleted`` None: not
-    known.
+    """The records that an input never reads when it reads a topic from its beginning. ``topic`` says in words
+    which one. ``deleted`` None: not known.
     """
 
     input: str
@@ -69,7 +70,7 @@ class MissedRecords:
         """In words, as the part of a sentence."""
         if self.deleted is None:
             return f"what {self.topic} still holds is not known"
-        return f"{lag_text(self.deleted)} of topic {self.topic} {_were(self.deleted)} deleted"
+        return f"{lag_text(self.deleted)} of {self.topic} {_were(self.deleted)} deleted"
 
 
 def held_inputs(job: JobDefinition) -> list[str]:
@@ -81,14 +82,14 @@ def missed(job: JobDefinition, facts: JobFacts) -> list[MissedRecords]:
     """The records that a start from the beginning would not read; empty where every record is left."""
     found = []
     for name in held_inputs(job):
-        topics = _topics(facts, name)
-        if topics is None:
+        reach = by_input(facts.reach).get(name)
+        if reach is None or reach.topics is None:
             place = job.streams[name].source.place or name
             found.append(MissedRecords(input=name, topic=f"input {name} ({place})", deleted=None))
             continue
         found += [
-            MissedRecords(input=name, topic=topic, deleted=extent.deleted)
-            for topic, extent in topics.items()
+            MissedRecords(input=name, topic=f"{reach.words.topic} {topic}", deleted=extent.deleted)
+            for topic, extent in reach.topics.items()
             if extent.deleted
         ]
     return found
@@ -109,14 +110,15 @@ def replaced(job: JobDefinition, facts: JobFacts) -> list[Replaced]:
     """
     found = []
     for name, reach in _reaches(job, facts):
+        noun, cluster = reach.words.topic, reach.words.cluster
         for finding in reach.lost:
             match finding:
                 case TopicGone(topic=topic, read=True):
-                    found.append(f"topic {topic} is gone with all that it held")
+                    found.append(f"{noun} {topic} is gone with all that it held")
                 case TopicRecreated(topic=topic) | BeyondEnd(topic=topic) | PartitionsGone(topic=topic):
-                    found.append(f"topic {topic} is another one now, without what the old one held")
+                    found.append(f"{noun} {topic} is another one now, without what the old one held")
                 case OtherCluster():
-                    found.append(f"input {name} is another cluster's now, without what the old one held")
+                    found.append(f"input {name} is another {cluster}'s now, without what the old one held")
                 case OffsetsGone() | TopicGone():
                     pass
     return [Replaced(text=text) for text in dict.fromkeys(found)]
@@ -147,7 +149,7 @@ def _blockers(case: JobCase, queries: list[str]) -> list[Blocker]:
         if reach.unknown is not None and begun:
             found.append(_not_known(case.request, name, reach.unknown))
         found += [
-            _lost(case, name, lost)
+            _lost(case, name, lost, reach.words)
             for lost in reach.lost
             if not (isinstance(lost, TopicGone) and not lost.read)
         ]
@@ -159,13 +161,13 @@ def _has_begun(request: PlanRequest, facts: JobFacts) -> bool:
     return request.recorded is not None or bool(facts.checkpoints) or bool(facts.stands)
 
 
-def _lost(case: JobCase, name: str, found: Lost) -> Blocker:
-    text = headline(found)
-    more = details(found)
+def _lost(case: JobCase, name: str, found: Lost, words: BrokerWords) -> Blocker:
+    text = headline(found, words)
+    more = details(found, words)
     return blocker(
         _code(found),
         why=f"{text[:1].upper()}{text[1:]} (input {name}).\n{more}".rstrip(),
-        ways_out=tuple(_ways_out(case, name, found)),
+        ways_out=tuple(_ways_out(case, name, found, words)),
     )
 
 
@@ -181,8 +183,8 @@ def _code(found: Lost) -> Code:
             return codes.TOPIC_REPLACED
 
 
-def _ways_out(case: JobCase, name: str, found: Lost) -> Iterator[str]:
-    again = _again(case)
+def _ways_out(case: JobCase, name: str, found: Lost, words: BrokerWords) -> Iterator[str]:
+    again, noun = _again(case), words.topic
     match found:
         case OffsetsGone(topic=topic):
             yield (
@@ -190,18 +192,18 @@ def _ways_out(case: JobCase, name: str, found: Lost) -> Iterator[str]:
                 f"written once more, in {again}"
             )
             yield (
-                f"load what is missing from another copy of topic {topic}, where there is one, once the job "
+                f"load what is missing from another copy of {noun} {topic}, where there is one, once the job "
                 "runs again"
             )
         case TopicRecreated(topic=topic) | BeyondEnd(topic=topic) | PartitionsGone(topic=topic):
-            yield f"topic {topic} as it is now is meant: read it from its first record, in {again}"
-            yield f"read the topic that holds the records: correct it in {case.desired.streams[name].stream}"
+            yield f"{noun} {topic} as it is now is meant: read it from its first record, in {again}"
+            yield f"read the {noun} that holds the records: correct it in {case.desired.streams[name].stream}"
         case TopicGone(topic=topic):
-            yield f"correct the topic in {case.desired.streams[name].stream}"
-            yield f"create topic {topic} again, and read the new one from its first record, in {again}"
+            yield f"correct the {noun} in {case.desired.streams[name].stream}"
+            yield f"create {noun} {topic} again, and read the new one from its first record, in {again}"
         case OtherCluster():
             yield f"correct the connection of {case.desired.streams[name].stream}"
-            yield f"the new cluster is meant: read its topics from their first record, in {again}"
+            yield f"the new {words.cluster} is meant: read its {noun}s from their first record, in {again}"
 
 
 def _again(case: JobCase) -> str:
@@ -262,21 +264,21 @@ def not_again(case: JobCase) -> list[Replaced]:
 
 def warnings(case: JobCase) -> Iterator[Diagnostic]:
     """The warnings of a plan about inputs that it does not block."""
-    for name, finding in _findings(case.desired, case.facts):
+    for name, finding, words in _findings(case.desired, case.facts):
         match finding:
             case Unknown():
-                why = f"Input {name}: {complaint(finding)}."
+                why = f"Input {name}: {complaint(finding, words)}."
                 yield warning(codes.POSITION_UNKNOWN, why, address=case.request.address)
             case TopicGone(topic=topic, read=False):
                 why = (
-                    f"{case.request.address} reads topic {topic} as input {name}. It cannot start until that "
-                    "topic is there: create it before the apply, or correct the name."
+                    f"{case.request.address} reads {words.topic} {topic} as input {name}. It cannot start "
+                    f"until that {words.topic} is there: create it before the apply, or correct the name."
                 )
                 yield warning(codes.TOPIC_MISSING, why, address=case.request.address)
             case NearDeletion():
                 why = (
-                    f"Input {name}: {near_deletion(finding)}. Let the job catch up before then, or give the "
-                    "topic a longer retention (retention.ms)."
+                    f"Input {name}: {near_deletion(finding, words)}. Let the job catch up before then, or "
+                    f"give the {words.topic} a longer {words.keeping}."
                 )
                 yield warning(codes.RECORDS_NEAR_DELETION, why, address=case.request.address)
             case _:
@@ -286,22 +288,21 @@ def warnings(case: JobCase) -> Iterator[Diagnostic]:
         # Of names that are not there each is a finding
         if reach.topics == {} and not any(isinstance(item, TopicGone | Lost) for item in reach.findings):
             why = (
-                f"{case.request.address} reads {source.shown} as input {name}, and the cluster has none, so "
-                "that it reads nothing until one is created. Where it should match one that is "
-                "there, correct the "
-                "pattern."
+                f"{case.request.address} reads {source.shown} as input {name}, and the "
+                f"{reach.words.cluster} has none, so that it reads nothing until one is created. Where it "
+                "should match one that is there, correct the pattern."
             )
             yield warning(codes.TOPIC_MISSING, why, address=case.request.address)
 
 
 def lost_warnings(case: JobCase) -> Iterator[Diagnostic]:
     """The warnings of lost records that end a query which runs, and which the plan leaves alone."""
-    for name, finding in _findings(case.desired, case.facts):
+    for name, finding, words in _findings(case.desired, case.facts):
         if isinstance(finding, Lost) and not (isinstance(finding, TopicGone) and not finding.read):
             yield warning(
                 _code(finding),
-                f"Input {name}: {complaint(finding)} The query fails, unless the batch under way has read "
-                "them already. A plan then shows the ways out.",
+                f"Input {name}: {complaint(finding, words)} The query fails, unless the batch under way has "
+                "read them already. A plan then shows the ways out.",
                 address=case.request.address,
             )
 
@@ -309,8 +310,8 @@ def lost_warnings(case: JobCase) -> Iterator[Diagnostic]:
 def unknown(desired: JobDefinition, facts: JobFacts) -> tuple[str, ...]:
     """The unknown facts about the inputs of a job, in words."""
     return tuple(
-        f"input {name}: {complaint(item)}"
-        for name, item in _findings(desired, facts)
+        f"input {name}: {complaint(item, words)}"
+        for name, item, words in _findings(desired, facts)
         if isinstance(item, Unknown)
     )
 
@@ -340,32 +341,32 @@ def left_text(desired: JobDefinition, facts: JobFacts) -> str:
 
 def kept_text(desired: JobDefinition, facts: JobFacts) -> str:
     """For how long the topics keep what is not read while the job is stopped; empty where none is known."""
-    texts = [_kept(topic, extent) for topic, extent in _all_topics(desired, facts).items()]
+    texts = [_kept(topic, extent) for topic, extent, _words in _all_topics(desired, facts)]
     return "; ".join(text for text in texts if text)
 
 
 def short_retention(case: JobCase) -> Iterator[Diagnostic]:
     """Topics that may delete records while a change has stopped the query."""
-    for topic, extent in _all_topics(case.desired, case.facts).items():
+    for topic, extent, words in _all_topics(case.desired, case.facts):
         kept_ms = extent.retention_ms
         if kept_ms is not None and 0 <= kept_ms < _SHORT_MS:
             yield warning(
                 codes.RECORDS_NEAR_DELETION,
-                f"The change stops {case.request.address}, and topic {topic} keeps records for "
+                f"The change stops {case.request.address}, and {topic} keeps records for "
                 f"{span_text(kept_ms)} only. Records that are deleted before the job has started again are "
-                "never read: give the topic a longer retention (retention.ms) before the apply.",
+                f"never read: give the {words.topic} a longer {words.keeping} before the apply.",
                 address=case.request.address,
             )
 
 
 def _kept(topic: str, extent: TopicExtent) -> str:
     if extent.retention_ms is None:
-        return f"for how long topic {topic} keeps records is not known"
+        return f"for how long {topic} keeps records is not known"
     by_size = extent.retention_bytes is not None and extent.retention_bytes >= 0
     if extent.retention_ms < 0:
-        return f"topic {topic} keeps records until it reaches its limit of size" if by_size else ""
+        return f"{topic} keeps records until it reaches its limit of size" if by_size else ""
     limit = ", or until it reaches its limit of size" if by_size else ""
-    return f"topic {topic} keeps records for {span_text(extent.retention_ms)}{limit}"
+    return f"{topic} keeps records for {span_text(extent.retention_ms)}{limit}"
 
 
 def _reaches(desired: JobDefinition, facts: JobFacts) -> Iterator[tuple[str, InputReach]]:
@@ -375,24 +376,21 @@ def _reaches(desired: JobDefinition, facts: JobFacts) -> Iterator[tuple[str, Inp
             yield name, reach
 
 
-def _findings(desired: JobDefinition, facts: JobFacts) -> Iterator[tuple[str, Finding]]:
+def _findings(desired: JobDefinition, facts: JobFacts) -> Iterator[tuple[str, Finding, BrokerWords]]:
     for name, reach in _reaches(desired, facts):
-        for item in reach.findings:
-            yield name, item
+        for finding in reach.findings:
+            yield name, finding, reach.words
 
 
-def _topics(facts: JobFacts, name: str) -> Mapping[str, TopicExtent] | None:
-    """The extents of the topics of an input; None where they are not known."""
-    reach = by_input(facts.reach).get(name)
-    return reach.topics if reach is not None else None
-
-
-def _all_topics(desired: JobDefinition, facts: JobFacts) -> dict[str, TopicExtent]:
-    return {
-        topic: extent
-        for name in held_inputs(desired)
-        for topic, extent in (_topics(facts, name) or {}).items()
+def _all_topics(desired: JobDefinition, facts: JobFacts) -> list[tuple[str, TopicExtent, BrokerWords]]:
+    """The topics of all inputs in words, each once."""
+    reaches, held = by_input(facts.reach), held_inputs(desired)
+    topics = {
+        f"{reach.words.topic} {topic}": (extent, reach.words)
+        for reach in (reaches[name] for name in held if name in reaches)
+        for topic, extent in (reach.topics or {}).items()
     }
+    return [(topic, *known) for topic, known in topics.items()]
 
 
 def _were(count: int) -> str:

@@ -154,7 +154,14 @@ class Brokers:
         if pattern is not None:
             once = (topic for topic in asked.position.topics if matches(pattern, topic) is not False)
             read = (*found.topics, *once)
-        return reach_of(asked.position, found, answer.ages, read=read, expected=asked.read.expected)
+        return reach_of(
+            asked.position,
+            found,
+            answer.ages,
+            read=read,
+            expected=asked.read.expected,
+            words=asked.read.words,
+        )
 
     def _answer(self, group: Sequence[Asked]) -> _Answer:
         connection = group[0].read.connection

@@ -12,6 +12,8 @@ from flareiac_spark import codes
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.job.brokers import Answers, Brokers
 from flareiac_spark.observation.job import JobFacts
+from flareiac_spark.sources.findings import InputReach
+from flareiac_spark.sources.joined_findings import by_input
 from flareiac_spark.sources.samples import (
     FieldsWithoutColumn,
     SampleFinding,
@@ -80,11 +82,13 @@ def _reads(request: ReadRequest) -> Iterator[tuple[str, Reference, _Sampled]]:
 
 def warnings(request: PlanRequest, facts: JobFacts) -> Iterator[Diagnostic]:
     """The warnings of the findings."""
+    reaches = by_input(facts.reach)
     for name, findings in facts.samples.items():
+        noun = reaches.get(name, InputReach()).words.topic
         for item in findings:
             match item:
                 case FieldsWithoutColumn():
-                    text, code = _fields(item), codes.RECORD_FIELDS_NEW
+                    text, code = _fields(item, noun), codes.RECORD_FIELDS_NEW
                 case ValuesWithHeader():
                     text, code = _with_header(item), codes.VALUES_WITH_HEADER
                 case ValuesWithoutHeader():
@@ -92,8 +96,8 @@ def warnings(request: PlanRequest, facts: JobFacts) -> Iterator[Diagnostic]:
             yield warning(code, f"Input {name}: {text}", address=request.address)
 
 
-def _fields(item: FieldsWithoutColumn) -> str:
-    head = f"{_part(item.having, item.records)} of topic {item.topic} have fields that are not read."
+def _fields(item: FieldsWithoutColumn, noun: str) -> str:
+    head = f"{_part(item.having, item.records)} of {noun} {item.topic} have fields that are not read."
     return fields_text(head, item)
 
 

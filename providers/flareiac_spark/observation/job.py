@@ -224,5 +224,5 @@ def reach_complaints(reach: Mapping[str, Mapping[str, InputReach]]) -> tuple[str
         f"input {name}: {text}"
         for name, item in by_input(reach).items()
         for finding in item.findings
-        if (text := complaint(finding)) is not None
+        if (text := complaint(finding, item.words)) is not None
     )

@@ -7,6 +7,7 @@ from dataclasses import field
 from typing import TypeAlias
 
 from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.sdk.brokers import BrokerWords
 
 Partition: TypeAlias = tuple[str, int]
 """A topic's name and the number of one of its partitions."""
@@ -145,10 +146,13 @@ class TopicExtent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputReach:
-    """The findings for one input. ``topics``: those that it reads now; None where that is not known."""
+    """The findings for one input. ``topics``: those that it reads now; None where that is not known.
+    ``words``: those of the brokers that were asked.
+    """
 
     findings: tuple[Finding, ...] = ()
     topics: Mapping[str, TopicExtent] | None = field(default=None)
+    words: BrokerWords = BrokerWords()
 
     @property
     def unknown(self) -> Unknown | None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from flareiac.sdk.brokers import BrokerWords
 from flareiac_spark.sources.findings import (
     BeyondEnd,
     Finding,
@@ -25,26 +26,26 @@ _SHOWN: Final = 3
 _UNITS: Final = ((24 * 3_600_000, "d"), (3_600_000, "h"), (60_000, "min"), (1000, "s"))
 
 
-def headline(found: Lost) -> str:
+def headline(found: Lost, words: BrokerWords) -> str:
     """The part of a sentence that names what is wrong. It holds no offset, so that it stays while they
     move.
     """
     match found:
         case OffsetsGone(topic=topic):
-            return f"the next records to read of topic {topic} are deleted"
+            return f"the next records to read of {words.topic} {topic} are deleted"
         case BeyondEnd(topic=topic):
-            return f"topic {topic} ends before the offsets that were read of it"
+            return f"{words.topic} {topic} ends before the offsets that were read of it"
         case PartitionsGone(topic=topic):
-            return f"topic {topic} lacks partitions that were read"
+            return f"{words.topic} {topic} lacks {words.partition}s that were read"
         case TopicRecreated(topic=topic):
-            return f"topic {topic} was deleted and created again"
+            return f"{words.topic} {topic} was deleted and created again"
         case TopicGone(topic=topic):
-            return f"topic {topic} does not exist"
+            return f"{words.topic} {topic} does not exist"
         case OtherCluster():
-            return "the brokers belong to another Kafka cluster"
+            return f"the brokers belong to another {f'{words.system} {words.cluster}'.strip()}"
 
 
-def details(found: Lost) -> str:
+def details(found: Lost, words: BrokerWords) -> str:
     """The values, and what they mean, as sentences."""
     match found:
         case OffsetsGone(partitions=partitions):
@@ -53,7 +54,8 @@ def details(found: Lost) -> str:
                 {
                     number: f"goes on at offset {at}, and the first one that is left is {first}"
                     for number, (at, first) in partitions.items()
-                }
+                },
+                words,
             )
             return f"{places}. {_offsets(lost)} can no longer be read."
         case BeyondEnd(partitions=partitions):
@@ -61,56 +63,61 @@ def details(found: Lost) -> str:
                 {
                     number: f"was read up to offset {at}, and ends at {end}"
                     for number, (at, end) in partitions.items()
-                }
+                },
+                words,
             )
-            return f"{places}. It is another topic of the same name, or it has lost records."
+            return f"{places}. It is another {words.topic} of the same name, or it has lost records."
         case PartitionsGone(partitions=partitions):
-            return f"{_numbers(partitions)} not there: it is another topic of the same name."
+            return f"{_numbers(partitions, words)} not there: it is another {words.topic} of the same name."
         case TopicRecreated(noted=noted, found=there):
-            return f"The query read the topic with the id {noted}; the one of this name now has {there}."
+            return (
+                f"The query read the {words.topic} with the id {noted}; the one of this name now has {there}."
+            )
         case TopicGone(read=read):
             return "The query has read it before." if read else ""
         case OtherCluster(noted=noted, found=there):
             return (
-                f"The checkpoint holds offsets of the cluster {noted}, and the brokers are of {there}. They "
-                "mean other records there."
+                f"The checkpoint holds offsets of the {words.cluster} {noted}, and the brokers are of "
+                f"{there}. They mean other records there."
             )
 
 
-def complaint(found: Finding) -> str | None:
+def complaint(found: Finding, words: BrokerWords) -> str | None:
     """The complaint about a job with this finding; None for a finding that is no fault."""
     match found:
         case Unknown(why=why):
             return f"unknown whether the records that it has yet to read are still there: {why}"
         case NearDeletion():
-            return near_deletion(found)
+            return near_deletion(found, words)
         case TopicGone(topic=topic, read=False):
-            return f"topic {topic} does not exist"
+            return f"{words.topic} {topic} does not exist"
         case Lag() | PartitionsAdded() | TopicsAdded():
             return None
         case _:
-            text = details(found)
-            return f"{headline(found)}. {text}" if text else headline(found)
+            head, text = headline(found, words), details(found, words)
+            return f"{head}. {text}" if text else head
 
 
-def near_deletion(found: NearDeletion) -> str:
+def near_deletion(found: NearDeletion, words: BrokerWords) -> str:
     """The time at which retention reaches the next record to read, in words."""
-    where = f"the next record to read of topic {found.topic}, partition {found.partition},"
+    where = f"the next record to read of {words.topic} {found.topic}, {words.partition} {found.partition},"
     if found.left_ms <= 0:
-        return f"{where} is older than the topic's retention, and can be deleted at any moment"
+        return f"{where} is older than the {words.topic}'s retention, and can be deleted at any moment"
     return f"{where} is deleted from about {time_text(found.at_ms)} on, in {span_text(found.left_ms)}"
 
 
 def news(reach: InputReach) -> list[str]:
     """The partitions and topics that an input reads from now on and has not read so far."""
-    found = []
+    found, words = [], reach.words
     for item in reach.findings:
         match item:
             case PartitionsAdded(topic=topic, partitions=partitions):
-                found.append(f"new in topic {topic}: {_named(partitions)}, read from the beginning")
+                found.append(
+                    f"new in {words.topic} {topic}: {_named(partitions, words)}, read from the beginning"
+                )
             case TopicsAdded(topics=topics):
                 several = "s" * (len(topics) > 1)
-                found.append(f"new topic{several} {_listed(topics)}, read from the beginning")
+                found.append(f"new {words.topic}{several} {_listed(topics)}, read from the beginning")
             case _:
                 pass
     return found
@@ -134,20 +141,20 @@ def span_text(span_ms: int) -> str:
     return "less than 1 s"
 
 
-def _partitions(texts: Mapping[int, str]) -> str:
-    shown = [f"partition {number} {text}" for number, text in sorted(texts.items())[:_SHOWN]]
+def _partitions(texts: Mapping[int, str], words: BrokerWords) -> str:
+    shown = [f"{words.partition} {number} {text}" for number, text in sorted(texts.items())[:_SHOWN]]
     more = len(texts) - _SHOWN
     found = "; ".join(shown) + (f"; and {more} more" if more > 0 else "")
     return f"{found[:1].upper()}{found[1:]}"
 
 
-def _numbers(numbers: Sequence[int]) -> str:
-    found = _named(numbers)
+def _numbers(numbers: Sequence[int], words: BrokerWords) -> str:
+    found = _named(numbers, words)
     return f"{found[:1].upper()}{found[1:]} {'is' if len(numbers) == 1 else 'are'}"
 
 
-def _named(numbers: Sequence[int]) -> str:
-    return f"partition{'s' * (len(numbers) > 1)} {_listed(str(number) for number in numbers)}"
+def _named(numbers: Sequence[int], words: BrokerWords) -> str:
+    return f"{words.partition}{'s' * (len(numbers) > 1)} {_listed(str(number) for number in numbers)}"
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import TypeAlias
 
+from flareiac.sdk.brokers import BrokerWords
 from flareiac_spark.sources.findings import (
     BeyondEnd,
     Finding,
@@ -39,7 +40,8 @@ def joined(reaches: Iterable[InputReach]) -> InputReach:
         findings[about] = _worse(findings.get(about, finding), finding)
     topics = {name: extent for item in items for name, extent in (item.topics or {}).items()}
     known = bool(items) and all(item.topics is not None for item in items)
-    return InputReach(findings=tuple(findings.values()), topics=topics if known else None)
+    words = next((item.words for item in items if item.topics is not None), BrokerWords())
+    return InputReach(findings=tuple(findings.values()), topics=topics if known else None, words=words)
 
 
 def _about(finding: Finding) -> Hashable:

@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import Final
 
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac.sdk.brokers import BrokerView, PartitionOffsets, TopicOffsets
+from flareiac.sdk.brokers import BrokerView, BrokerWords, PartitionOffsets, TopicOffsets
 from flareiac_spark.sources.findings import (
     BeyondEnd,
     Finding,
@@ -95,16 +95,19 @@ def reach_of(
     *,
     read: Sequence[str] | None,
     expected: Sequence[str] = (),
+    words: BrokerWords,
 ) -> InputReach:
     """The findings for an input. ``read``: the names of the topics that the input reads, None where all that
     were asked for match its pattern. ``expected``: topics that are yet to be created, which may be missing.
+    ``words``: those of the brokers.
     """
     names = [name for name in view.topics if read is None or name in read]
     topics = {name: _extent(view.topics[name]) for name in names}
     begun = [topic for topic in position.topics if read is None or topic in read]
     others = (position.noted.other_clusters(topic, view.cluster_id) for topic in begun)
     if (noted := next((other for other in others if other is not None), None)) is not None:
-        return InputReach(findings=(OtherCluster(noted=noted, found=view.cluster_id or ""),), topics=topics)
+        other = OtherCluster(noted=noted, found=view.cluster_id or "")
+        return InputReach(findings=(other,), topics=topics, words=words)
     missing = [name for name in read or () if name not in view.topics and name not in begun]
     findings = [
         *_lost_topics(position, view, begun),
@@ -114,7 +117,7 @@ def reach_of(
         *_lag(position, view, begun),
         *(finding for topic in begun for finding in _near_deletion(position, view, ages, topic)),
     ]
-    return InputReach(findings=tuple(findings), topics=topics)
+    return InputReach(findings=tuple(findings), topics=topics, words=words)
 
 
 def near(topic: TopicOffsets) -> int | None:

@@ -13,7 +13,7 @@ from flareiac.kernel.data import Attributes, Reference
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import Mismatch, by_kind, encode
-from flareiac.sdk.brokers import TopicSelection
+from flareiac.sdk.brokers import BrokerWords, TopicSelection
 from flareiac.sdk.changes import Blocker
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References, Resolved
@@ -49,12 +49,13 @@ class TableRead:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicRead:
     """Topics that a source reads, and the connection to the brokers that hold them. ``expected``: those among
-    them that are declared, and made by an apply where they are not there.
+    them that are declared, and made by an apply where they are not there. ``words``: those of the brokers.
     """
 
     connection: Resolved
     selection: TopicSelection
     expected: tuple[str, ...] = ()
+    words: BrokerWords = BrokerWords()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

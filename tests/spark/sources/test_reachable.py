@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flareiac.sdk.brokers import BrokerView, PartitionOffsets, TopicOffsets
+from flareiac.sdk.brokers import BrokerView, BrokerWords, PartitionOffsets, TopicOffsets
 from flareiac_spark.sources.findings import (
     BeyondEnd,
     InputReach,
@@ -21,6 +21,7 @@ from flareiac_spark.sources.findings import (
 from flareiac_spark.sources.findings_text import complaint, news, span_text
 from flareiac_spark.sources.reachable import Ages, BrokerPosition, NotedTopic, NotedTopics, near, reach_of
 
+WORDS = BrokerWords()
 _HOUR = 3_600_000
 _NOW = 1_800_000_000_000
 _offset = st.integers(min_value=0, max_value=1000)
@@ -58,7 +59,7 @@ def _reach(
     ages: Ages | None = None,
     read: tuple[str, ...] | None = ("orders",),
 ) -> InputReach:
-    return reach_of(position, view, ages or Ages(now_ms=_NOW), read=read)
+    return reach_of(position, view, ages or Ages(now_ms=_NOW), read=read, words=WORDS)
 
 
 def test_what_is_there_is_a_lag_alone() -> None:
@@ -119,6 +120,7 @@ def test_a_topic_that_the_same_plan_creates_may_be_missing() -> None:
         Ages(now_ms=_NOW),
         read=("orders",),
         expected=("orders",),
+        words=WORDS,
     )
     assert found.findings == ()
 
@@ -151,7 +153,7 @@ def test_the_next_record_is_near_its_deletion() -> None:
     )
     (found,) = [item for item in _reach(_at(3, 3), view, ages).findings if isinstance(item, NearDeletion)]
     assert (found.partition, found.left_ms) == (1, 3 * _HOUR)
-    assert complaint(found) == (
+    assert complaint(found, WORDS) == (
         "the next record to read of topic orders, partition 1, is deleted from about 2027-01-15T11:00:00Z "
         "on, in 3 h"
     )
@@ -160,7 +162,7 @@ def test_the_next_record_is_near_its_deletion() -> None:
 def test_a_record_past_its_retention_can_go_at_any_moment() -> None:
     ages = Ages(now_ms=_NOW, written_ms={("orders", 0, 3): _NOW - 30 * _HOUR})
     found = _reach(_at(3), _view(_topic((0, 10), retention_ms=24 * _HOUR)), ages)
-    (text,) = [text for item in found.findings if (text := complaint(item))]
+    (text,) = [text for item in found.findings if (text := complaint(item, WORDS))]
     assert text == (
         "the next record to read of topic orders, partition 0, is older than the topic's retention, and can "
         "be deleted at any moment"
@@ -215,6 +217,6 @@ def test_every_finding_has_words(
     topics = [_topic(*((first, first + size) for first, size in ranges))] if ranges else []
     found = _reach(_at(*positions), _view(*topics, cluster=cluster, missing=() if topics else ("orders",)))
     for item in found.findings:
-        text = complaint(item)
+        text = complaint(item, WORDS)
         assert text is None or text.strip() == text
         assert not isinstance(item, Unknown) or (text or "").startswith("unknown ")

@@ -9,7 +9,7 @@ from flareiac.kernel.data import UNKNOWN, Attributes, Data, Reference, is_known
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import Foreign, decode
 from flareiac.sdk import name_patterns
-from flareiac.sdk.brokers import TopicSelection
+from flareiac.sdk.brokers import BrokerWords, TopicSelection
 from flareiac.sdk.definitions import Flag, Number, Plain, Ref, Text
 from flareiac.sdk.references import References
 from flareiac.sdk.secret_settings import checked_settings
@@ -45,6 +45,7 @@ from flareiac_spark_runtime.sources.kafka.starting import EARLIEST, NotAStart, s
 from flareiac_spark_runtime.sources.kafka_client import SERVERS
 from flareiac_spark_runtime.sources.resolved import SpecColumn
 
+WORDS: Final = BrokerWords(system="Kafka", keeping="retention (retention.ms)")
 _FIRST_START: Final = ("starting_offsets",)
 _NAMES: Final = ("connection", "topic_blocks")
 _READING: Final = Meaning(
@@ -197,6 +198,7 @@ class KafkaSource(Source):
             connection=connection,
             selection=TopicSelection(names=self.topics, pattern=self.topic_pattern),
             expected=tuple(decode(_Topic, item.attributes).name for item in declared if item is not None),
+            words=WORDS,
         )
 
     def reads_topic(self, topic: str, client: Mapping[str, str]) -> bool:

@@ -101,13 +101,27 @@ def _broom() -> ResourceType:
     )
 
 
+def _bureau() -> ResourceType:
+    return ResourceType(
+        name="bureau",
+        kind=Kind.CONNECTION,
+        schema=Block(attributes={"ledger": Attribute(type=STRING, description="Its file.", required=True)}),
+        description="Holds trays of letters.",
+        canonical=lambda decoded, _references, _project, _diagnostics: dict(decoded.attributes),
+    )
+
+
 class ToyProvider:
     """The provider."""
 
     name = "toy"
 
     def resource_types(self) -> Mapping[str, Offered]:
-        return {"thing": Offered(load=_thing), "broom": Offered(load=_broom, embedded=True)}
+        return {
+            "thing": Offered(load=_thing),
+            "broom": Offered(load=_broom, embedded=True),
+            "bureau": Offered(load=_bureau),
+        }
 
     def functions(self) -> Sequence[Function]:
         return ()
