@@ -97,9 +97,11 @@ def _check_id(workspace: Workspace, kind: str, address: str, object_id: str) -> 
     """Refuses an id that only things of another type have. Raises ``Failure``."""
     types = workspace.installed.registry.types
     wanted = types.get(kind)
-    if wanted is None or wanted.kind is not Kind.MANAGED or wanted.import_ids == "":
+    if wanted is None or wanted.kind is not Kind.MANAGED or wanted.showing.import_ids == "":
         forms = "; ".join(
-            f"{with_article(name)} by {item.import_ids}" for name, item in types.items() if item.import_ids
+            f"{with_article(name)} by {item.showing.import_ids}"
+            for name, item in types.items()
+            if item.showing.import_ids
         )
         why = (
             f"{with_article(kind, capital=True)} cannot be imported"
@@ -122,8 +124,8 @@ def _check_id(workspace: Workspace, kind: str, address: str, object_id: str) -> 
         fits = isinstance(session, Importing) and session.names(object_id)
     finally:
         session.close()
-    if not fits and wanted.import_ids:
-        why = f'"{object_id}" is not the id of {with_article(kind)}. Write {wanted.import_ids}.'
+    if not fits and wanted.showing.import_ids:
+        why = f'"{object_id}" is not the id of {with_article(kind)}. Write {wanted.showing.import_ids}.'
         raise Failure(error(codes.IMPORT_OF_ANOTHER_KIND, why))
     if not fits:
         why = (

@@ -78,7 +78,7 @@ def misshapen_plan(plan: Plan, registry: Registry) -> str:
     for address, reference in plan.references.items():
         try:
             if reference.type in registry.types:
-                registry.types[reference.type].home(reference.attributes)
+                registry.types[reference.type].locating.home(reference.attributes)
         except MISSHAPEN as problem:
             return f"what it holds of {address} has the wrong shape ({misshapen(problem)})"
     return ""
@@ -118,9 +118,9 @@ def _examine_planned(resource: PlannedResource, references: References, registry
     for attributes in (resource.desired, resource.proposal.planned):
         if attributes is not None and is_known(attributes):
             own = {name: value for name, value in attributes.items() if name not in kind.computed}
-            kind.examine(Recorded(attributes=own))
+            kind.recording.examine(Recorded(attributes=own))
     if resource.proposal.planned is not None:
-        kind.usages(resource.address, resource.proposal.planned, references)
+        kind.relations.usages(resource.address, resource.proposal.planned, references)
 
 
 def _examine(record: ResourceRecord, registry: Registry) -> None:
@@ -133,15 +133,15 @@ def _examine(record: ResourceRecord, registry: Registry) -> None:
         return
     if record.provider != registry.provider_of[record.type]:
         raise ValueError(f"the provider {record.provider!r:.60} has no {record.type}")
-    types[record.type].examine(record.recorded())
+    types[record.type].recording.examine(record.recorded())
     reached = {
         address: Resolved(address=address, type=block_type(address), attributes=attributes)
         for address, attributes in record.resolved.items()
     }
     for address, item in reached.items():
         if item.type in types:
-            types[item.type].usages(address, item.attributes, reached)
-            types[item.type].home(item.attributes)
-    types[record.type].usages(record.address, record.attributes, reached)
+            types[item.type].relations.usages(address, item.attributes, reached)
+            types[item.type].locating.home(item.attributes)
+    types[record.type].relations.usages(record.address, record.attributes, reached)
     if record.user is not None:
         _examine(record.user, registry)

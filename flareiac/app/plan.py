@@ -302,9 +302,9 @@ def _figures(
     for address, resource in desired.resources.items():
         kind, observed = workspace.installed.registry.types[resource.address.type], observations.get(address)
         if (
-            kind.maintainer is not None
+            kind.maintaining.maintainer is not None
             and isinstance(observed, Present)
-            and kind.maintainer().wants(resource.attributes)
+            and kind.maintaining.maintainer().wants(resource.attributes)
         ):
             references = references_for(desired, snapshot, address, observations)
             asked = MeasureRequest(

@@ -80,7 +80,7 @@ class RecordedView:
             state
             for holder, record in sorted(self.snapshot.resources.items())
             if record.type in types
-            for state in types[record.type].earlier_states(holder, record.identity)
+            for state in types[record.type].relations.earlier_states(holder, record.identity)
             if state.subject == address
         ]
 

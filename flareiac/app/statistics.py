@@ -17,14 +17,18 @@ from flareiac.sdk.statistics import ReportsStatistics, Statistics, StatisticsReq
 
 def sheets(workspace: Workspace) -> list[StatisticsSheet]:
     """Returns the sheets of all installed types."""
-    return [kind.sheet for kind in workspace.installed.registry.types.values() if kind.sheet is not None]
+    return [
+        kind.maintaining.sheet
+        for kind in workspace.installed.registry.types.values()
+        if kind.maintaining.sheet is not None
+    ]
 
 
 def statistics(workspace: Workspace, snapshot: Snapshot) -> dict[StatisticsSheet, dict[str, Statistics]]:
     """The statistics of what is recorded, by sheet and address."""
     found: dict[StatisticsSheet, dict[str, Statistics]] = {}
     for address, answer in _ask(workspace, snapshot).items():
-        sheet = workspace.installed.registry.types[snapshot.resources[address].type].sheet
+        sheet = workspace.installed.registry.types[snapshot.resources[address].type].maintaining.sheet
         assert sheet is not None, "a type whose driver reports statistics has a sheet"
         found.setdefault(sheet, {})[address] = (
             _unanswered(sheet, answer) if isinstance(answer, Unanswered) else answer

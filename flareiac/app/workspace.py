@@ -314,7 +314,7 @@ class Workspace:
 
     def read_values(self, question: Question) -> Present | Diagnostic | None:
         """The same, of a data block that is read without any connection of the project; None for others."""
-        alone = self.installed.registry.types[question.type].values_only
+        alone = self.installed.registry.types[question.type].declaring.values_only
         return self.read_data(question) if alone else None
 
     def close(self) -> None:

@@ -308,7 +308,7 @@ def _streamed(plan: Plan, types: Mapping[str, ResourceType], snapshot: Snapshot)
     for resource in _touched(plan):
         planned = resource.proposal.planned
         if planned is not None:
-            usages = types[resource.type].usages(
+            usages = types[resource.type].relations.usages(
                 resource.address, planned, references_of(plan, resource, snapshot.identity)
             )
             found.update(usage.subject for usage in usages if usage.relation is Relation.STREAMS_FROM)

@@ -120,7 +120,7 @@ def _weighed(
     ports: Ports,
 ) -> Judgement:
     """Judges the result, and records it whatever the verdict."""
-    maintainer = ports.types[record.type].maintainer
+    maintainer = ports.types[record.type].maintaining.maintainer
     assert maintainer is not None, f"{record.type} is maintained and has no maintainer"
     judgement = maintainer().judge(task, done.result)
     wrong = tuple(diagnostic for diagnostic in judgement.diagnostics if diagnostic.severity is Severity.ERROR)

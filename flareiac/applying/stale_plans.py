@@ -90,7 +90,7 @@ def _fresh_fingerprint(
     resumed: bool,
 ) -> Data:
     """The fingerprint of the plan's request as the world is now. Nothing is planned again."""
-    planner = types[resource.type].planner
+    planner = types[resource.type].planning.planner
     assert planner is not None, f"{resource.type} is in a plan and has no planner"
     record = snapshot.resources.get(resource.address)
     request = PlanRequest(

@@ -175,7 +175,9 @@ class Recording:
     def _keeper(self, record: ResourceRecord | None) -> ResourceRecord | None:
         """The recorded resource that holds for this one when it leaves the state."""
         kind = self._types.get(record.type) if record is not None else None
-        address = kind.kept_by(record.attributes) if kind is not None and record is not None else None
+        address = (
+            kind.recording.kept_by(record.attributes) if kind is not None and record is not None else None
+        )
         return self.record(address) if address is not None else None
 
     def _with_what_stays(self, record: ResourceRecord | None) -> ResourceRecord | None:

@@ -3,7 +3,7 @@ have not changed. Touches the user's cache directory, and looks at the installed
 
 A block is plain where its canonical attributes follow from its text and from the blocks that it names: no
 variable, no loop, no function but the pure ones of providers, and a type that says so
-(``ResourceType.follows_from_text``). What is kept counts while the code is the same, and with it the blocks
+(``Declaring.follows_from_text``). What is kept counts while the code is the same, and with it the blocks
 that are named, and the connections among which one is chosen that is not named.
 """
 

@@ -123,7 +123,7 @@ def _importable(
     kept: list[Import] = []
     for each in adopted:
         kind = each.to.partition(".")[0]
-        if kind in registry.types and registry.types[kind].import_ids == "":
+        if kind in registry.types and registry.types[kind].showing.import_ids == "":
             declared = f"{with_article(kind, capital=True)} exists only because it is declared."
             why = f"{declared} Remove the import block of {each.to}."
             diagnostics.error(codes.INVALID_IMPORT, why, subject=each.span)

@@ -70,5 +70,5 @@ class Registry:
         if name not in self.offered:
             return False
         return self.offered[name].embedded or (
-            self.types[name].kind is Kind.CONNECTION and self.types[name].is_implied
+            self.types[name].kind is Kind.CONNECTION and self.types[name].declaring.is_implied
         )

@@ -130,7 +130,7 @@ class ResourceBlock:
         call, types = self._call, self._evaluation.types
         pure = frozenset(function.name for function in self._evaluation.registry.functions)
         return (
-            self._kind.follows_from_text
+            self._kind.declaring.follows_from_text
             and self._node not in call.unkept
             and all(call.instances[node] == [None] for node in needed)
             and is_plain(self._block, pure, lambda root: root in types)
@@ -141,7 +141,7 @@ class ResourceBlock:
         it names.
         """
         call, evaluation, block, kind = self._call, self._evaluation, self._block, self._kind
-        if not kind.follows_from_text:
+        if not kind.declaring.follows_from_text:
             return False
         if any(call.instances.get(node) != [None] for node in call.needs(self._node)):
             return False

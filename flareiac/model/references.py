@@ -80,7 +80,7 @@ def connections_of(
 
 def is_kept(kind: ResourceType) -> bool:
     """Returns True if attributes of this type are recorded with the resources that refer to it."""
-    return kind.kind is not Kind.MANAGED and not kind.values_only
+    return kind.kind is not Kind.MANAGED and not kind.declaring.values_only
 
 
 def connections_in_use(
@@ -98,7 +98,7 @@ def connections_in_use(
                 known.append(attributes)
 
     def home(kind: str, attributes: Attributes) -> str | None:
-        found = types[kind].home(attributes) if kind in types else None
+        found = types[kind].locating.home(attributes) if kind in types else None
         return None if found is None else project.resolve(found)
 
     used = {home(block_type(address), item) for address, items in recorded.items() for item in items} - {None}

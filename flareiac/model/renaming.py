@@ -28,7 +28,9 @@ class _Renaming:
 
     def record(self, record: ResourceRecord) -> ResourceRecord:
         kind = self._types.get(record.type)
-        identity = record.identity if kind is None else kind.renamed(record.identity, self._old, self._new)
+        identity = (
+            record.identity if kind is None else kind.recording.renamed(record.identity, self._old, self._new)
+        )
         return replace(
             record,
             address=self._address(record.address),

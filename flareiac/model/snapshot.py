@@ -52,7 +52,7 @@ class ResourceRecord:
     """The last run of each maintenance task, by name."""
     user: "ResourceRecord | None" = field(default=None, metadata=SPARSE)
     """The resource that used it last, has left the state, and still holds what it would need to continue (see
-    ``ResourceType.kept_by``).
+    ``Recording.kept_by``).
     """
 
     @property

@@ -1,5 +1,5 @@
 """Brings what states, journals and saved plans hold of resources to the versions of the installed resource
-types (see ``ResourceType.upgrades``). Pure.
+types (see ``Recording.upgrades``). Pure.
 """
 
 from collections.abc import Mapping
@@ -65,7 +65,7 @@ def upgraded_record(record: ResourceRecord, types: Types, where: str) -> Resourc
         record,
         attributes=recorded.attributes,
         identity=recorded.identity,
-        schema_version=types[record.type].schema_version,
+        schema_version=types[record.type].recording.schema_version,
         user=user,
     )
 
@@ -73,13 +73,13 @@ def upgraded_record(record: ResourceRecord, types: Types, where: str) -> Resourc
 def _is_behind(record: ResourceRecord | PlannedResource, types: Types, where: str) -> bool:
     """True if an earlier version wrote it. Raises ``WrittenByNewer``."""
     kind = types.get(record.type)
-    if kind is None or record.schema_version == kind.schema_version:
+    if kind is None or record.schema_version == kind.recording.schema_version:
         return False
-    if record.schema_version > kind.schema_version:
+    if record.schema_version > kind.recording.schema_version:
         raise WrittenByNewer(
             where,
             f"it holds {record.address} in version {record.schema_version} of the type {record.type}; the "
-            f"installed provider {record.provider} knows versions up to {kind.schema_version}",
+            f"installed provider {record.provider} knows versions up to {kind.recording.schema_version}",
             f"A newer release of {record.provider} wrote it: install that release, or a later one.",
         )
     return True
@@ -98,12 +98,12 @@ def _upgraded(
 
 def _in_steps(address: str, kind: ResourceType, recorded: Recorded, where: str) -> Recorded:
     try:
-        for upgrade in kind.upgrades[max(recorded.schema_version, 1) - 1 :]:
+        for upgrade in kind.recording.upgrades[max(recorded.schema_version, 1) - 1 :]:
             recorded = upgrade(recorded)
     except UNREADABLE as problem:
         why = f"what it holds of {address} has the wrong shape ({misshapen(problem)})"
         raise Damaged(where, why) from problem
-    return replace(recorded, schema_version=kind.schema_version)
+    return replace(recorded, schema_version=kind.recording.schema_version)
 
 
 def _upgraded_operation(operation: Data, types: Types, where: str) -> Data:
@@ -135,7 +135,7 @@ def _upgraded_request(stored: StoredRequest, types: Types, where: str) -> Stored
         recorded=recorded,
         identity=identity,
         references=references,
-        record=replace(record, schema_version=types[record.type].schema_version),
+        record=replace(record, schema_version=types[record.type].recording.schema_version),
     )
 
 
@@ -157,7 +157,7 @@ def _upgraded_planned(resource: PlannedResource, types: Types, where: str) -> Pl
         recorded=attributes(resource.recorded),
         observed=attributes(resource.observed),
         identity=identity,
-        schema_version=types[resource.type].schema_version,
+        schema_version=types[resource.type].recording.schema_version,
     )
 
 
@@ -171,7 +171,7 @@ def _upgraded_references(references: References, types: Types, where: str) -> Re
 
 def _upgraded_reference(address: str, reference: Resolved, types: Types, where: str) -> Resolved:
     kind = types.get(reference.type)
-    if kind is None or not kind.upgrades:
+    if kind is None or not kind.recording.upgrades:
         return reference
     start = Recorded(attributes=reference.attributes, identity=reference.identity)
     seen = _in_steps(address, kind, start, where)

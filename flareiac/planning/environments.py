@@ -88,7 +88,7 @@ def _names(
     for address in record.resolved:
         kind, connection = around.types.get(block_type(address)), references.get(address)
         if kind is not None and connection is not None:
-            usages += kind.usages(address, connection.attributes, references)
+            usages += kind.relations.usages(address, connection.attributes, references)
     return frozenset(usage.subject for usage in usages if usage.relation in _NAMES)
 
 

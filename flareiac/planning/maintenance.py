@@ -61,7 +61,7 @@ def holds(
             continue
         observed, around = observations.get(address), references.get(address, {})
         if isinstance(observed, Present):
-            declared: Iterable[Hold] = types[record.type].holds(
+            declared: Iterable[Hold] = types[record.type].relations.holds(
                 address, record.attributes, around, observed.facts
             )
         else:
@@ -85,7 +85,7 @@ def _of_user(
         return
     observed = former.get(user.address)
     facts = observed.facts if isinstance(observed, Present | Missing) else None
-    for hold in types[user.type].holds(user.address, user.attributes, {}, facts):
+    for hold in types[user.type].relations.holds(user.address, user.attributes, {}, facts):
         reason = f"{user.address} is no longer declared, and can go on from it: {hold.reason}"
         release = f"remove the block of {record.address}: then nothing is held for it"
         yield replace(hold, holder=record.address, reason=reason, release=release)
@@ -109,9 +109,9 @@ def _of_coming(
     attributes = item.proposal.planned or item.desired or {}
     observed = observations.get(item.address)
     if isinstance(observed, Present):
-        yield from types[item.type].holds(item.address, attributes, {}, observed.facts)
+        yield from types[item.type].relations.holds(item.address, attributes, {}, observed.facts)
         return
-    usages = types[item.type].usages(item.address, attributes, {})
+    usages = types[item.type].relations.usages(item.address, attributes, {})
     for subject in dict.fromkeys(
         usage.subject for usage in usages if usage.relation is Relation.STREAMS_FROM
     ):
@@ -149,7 +149,7 @@ def wanting(
     """The resources for which maintenance is declared and that are there."""
     found: dict[str, PlannedResource] = {}
     for address, item in planned.items():
-        maintainer = types[item.type].maintainer
+        maintainer = types[item.type].maintaining.maintainer
         if maintainer is None or item.observed is None or item.action not in KEPT or item.proposal.blockers:
             continue
         if maintainer().wants(item.proposal.planned or item.desired or {}):
@@ -190,9 +190,9 @@ def tasks_of(
 ) -> tuple[MaintenanceTask, ...]:
     """All declared maintenance of one resource, in the order in which it is done."""
     kind, attributes = around.types[item.type], item.proposal.planned or item.desired or {}
-    maintainer = kind.maintainer
+    maintainer = kind.maintaining.maintainer
     assert maintainer is not None, f"{item.type} is maintained and has no maintainer"
-    own = tuple(map(around.project.resolve, kind.places(attributes, item.identity, around.project)))
+    own = tuple(map(around.project.resolve, kind.locating.own(attributes, item.identity, around.project)))
     return maintainer().tasks(
         TasksRequest(
             address=item.address,

@@ -274,7 +274,7 @@ def _complaints(unplanned: Collection[Unplanned], inputs: Inputs, options: Optio
     found: list[Diagnostic] = []
     for item in unplanned:
         resource = inputs.desired.resources.get(item.address)
-        maintainer = inputs.types[resource.address.type].maintainer if resource else None
+        maintainer = inputs.types[resource.address.type].maintaining.maintainer if resource else None
         if resource and maintainer and maintainer().wants(resource.attributes):
             found.append(_left_out(item.address, item.diagnostic.line))
     return found
@@ -300,7 +300,7 @@ def _untouched(
 def _references(inputs: Inputs) -> dict[str, Resolved]:
     found: dict[str, Resolved] = {}
     for address, resource in inputs.desired.resources.items():
-        if inputs.types[resource.address.type].values_only:
+        if inputs.types[resource.address.type].declaring.values_only:
             continue
         record = inputs.snapshot.resources.get(address)
         found[address] = replace(resource.resolved(), identity=record.identity if record else {})

@@ -187,7 +187,7 @@ def _settled(context: Context, case: ResourceCase) -> PlannedResource | None:
         observed=record.attributes,
         dependencies=desired.dependencies,
         protected=record.protected,
-        schema_version=context.types[record.type].schema_version,
+        schema_version=context.types[record.type].recording.schema_version,
         resolved=record.resolved,
     )
 
@@ -197,8 +197,8 @@ def _planned(context: Context, case: ResourceCase, diagnostics: Diagnostics) -> 
         return settled
     request = _request(context, case)
     kind = context.types[case.desired.address.type if case.desired else _recorded(case).type]
-    assert kind.planner is not None, f"{kind.name} is managed and has no planner"
-    planner = kind.planner()
+    assert kind.planning.planner is not None, f"{kind.name} is managed and has no planner"
+    planner = kind.planning.planner()
     proposal = replace(planner.plan(request), fingerprint=planner.fingerprint(request))
     provider = case.desired.provider if case.desired else _recorded(case).provider
     diagnostics.extend(violations(request, proposal, kind, provider))
@@ -224,7 +224,7 @@ def _planned(context: Context, case: ResourceCase, diagnostics: Diagnostics) -> 
         observed=getattr(case.observed, "attributes", None),
         dependencies=_dependencies(case),
         protected=_protects(case),
-        schema_version=kind.schema_version,
+        schema_version=kind.recording.schema_version,
         import_id=request.import_id if proposal.action is Action.ADOPT else None,
         destroy_object=request.destroy_object,
         replace=request.replace,

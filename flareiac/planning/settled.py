@@ -1,7 +1,7 @@
 """Resources about which no planner is asked: declared, recorded and found alike. Pure.
 
 Most resources of most plans are such. Only what the type is certain of counts (see
-``ResourceType.is_settled``); the planner answers for everything else.
+``Planning.is_settled``); the planner answers for everything else.
 """
 
 from collections.abc import Mapping
@@ -48,7 +48,7 @@ class Settled:
             and record.dependencies == resource.dependencies
             and record.attributes == resource.attributes
             and record.resolved == self._reached(resource)
-            and self.types[resource.address.type].is_settled(
+            and self.types[resource.address.type].planning.is_settled(
                 Unchanged(
                     address=address,
                     recorded=record.recorded(),

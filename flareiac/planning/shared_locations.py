@@ -47,7 +47,7 @@ def occupied(
     ) -> None:
         for place in _places(address, types.get(kind), attributes, identity, project):
             found[project.resolve(place), Holder(address, dropped)] = None
-        for place in types[kind].sources(attributes, project) if kind in types and not dropped else ():
+        for place in types[kind].locating.read(attributes, project) if kind in types and not dropped else ():
             found[project.resolve(place), Holder(address, reads=True)] = None
 
     for address, item in declared.items():
@@ -85,6 +85,6 @@ def _places(
     if kind is None:
         return ()
     try:
-        return kind.places(attributes, identity, project)
+        return kind.locating.own(attributes, identity, project)
     except Exception as bug:
         raise Failure(provider_crashed(address, bug)) from bug

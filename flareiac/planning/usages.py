@@ -34,7 +34,7 @@ def collect(
     """The usages of every desired resource."""
     found: list[Usage] = []
     for address, resource in desired.resources.items():
-        found.extend(types[resource.address.type].usages(address, resource.attributes, references))
+        found.extend(types[resource.address.type].relations.usages(address, resource.attributes, references))
     return tuple(found)
 
 
@@ -46,7 +46,7 @@ def collect_seen(
     for address, resource in desired.resources.items():
         observed = observations.get(address)
         if isinstance(observed, Present):
-            found.extend(types[resource.address.type].seen_usages(address, observed.identity))
+            found.extend(types[resource.address.type].relations.seen_usages(address, observed.identity))
     return tuple(found)
 
 
@@ -89,7 +89,7 @@ def recorded_usages(
     ``Failure``, never a guess.
     """
     try:
-        return types[record.type].usages(address, record.attributes, references)
+        return types[record.type].relations.usages(address, record.attributes, references)
     except Failure:
         raise
     except Exception as bug:

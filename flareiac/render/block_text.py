@@ -25,8 +25,8 @@ def declaration(kind: ResourceType | None, label: str, attributes: Attributes) -
     if kind is None:
         return Declaration(block=WrittenBlock(type="", label=label, attributes=there), defaults=0)
     schema = kind.schema.attributes
-    if kind.written is not None:
-        block = kind.written(label, attributes)
+    if kind.showing.written is not None:
+        block = kind.showing.written(label, attributes)
     else:
         shown = {
             name: value

@@ -173,7 +173,7 @@ def _block_body(resource: PlannedResource, look: RenderOptions) -> list[str]:
             return []
         case _:
             kind = look.types.get(resource.type)
-            written_path = kind.written_path if kind is not None else _as_it_is
+            written_path = kind.showing.written_path if kind is not None else _as_it_is
             changed = change_lines(
                 resource.proposal.changes, patterns, look.style, look.width, " " * 6, written_path
             )

@@ -2,5 +2,5 @@
 
 Holds records and protocols, and the pure comparison that planners share; knows no resource type. Two of its
 modules touch the world, so that every provider does it alike: ``secrets`` reads secrets, ``http_client`` asks
-servers.
+servers. Section 5 of ``flareiac/docs/dev/providers.md`` says which names are stable for other packages.
 """

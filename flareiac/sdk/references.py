@@ -13,7 +13,7 @@ from flareiac.sdk.lakehouse import TableHistory
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastUser:
-    """The last user of a resource, which has left the state since (see ``ResourceType.kept_by``), as it was
+    """The last user of a resource, which has left the state since (see ``Recording.kept_by``), as it was
     recorded.
     """
 

@@ -25,7 +25,7 @@ class ReadRequest:
 
     ``history``: of a table, what of it can be read as a stream is asked for too (see ``Present.history``).
     ``in_use``: the connections among ``references`` and beside them that keep something which is recorded
-    (see ``ResourceType.home``), so that they were there.
+    (see ``Locating.home``), so that they were there.
     ``declared``: the project's connections.
     """
 

@@ -18,7 +18,7 @@ class Recorded:
 
     ``identity`` is what the driver returned (table uuid, metadata location, query ids, ...); ``private`` is
     the provider's own. ``user``: address and attributes of what used it last, where that has left the state
-    (see ``ResourceType.kept_by``).
+    (see ``Recording.kept_by``).
     """
 
     attributes: Attributes

@@ -144,6 +144,6 @@ def test_a_checkpoint_that_a_job_has_used_is_held_by_a_job_or_by_itself(
 
 @pytest.mark.parametrize("mode", ["batch", "stream"])
 def test_only_streams_leave_something(mode: str) -> None:
-    assert TYPES["job"].kept_by({"checkpoint": Reference("checkpoint.a"), "mode": mode}) == (
+    assert TYPES["job"].recording.kept_by({"checkpoint": Reference("checkpoint.a"), "mode": mode}) == (
         None if mode == "batch" else "checkpoint.a"
     )

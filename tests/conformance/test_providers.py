@@ -95,8 +95,8 @@ class World:
         return self.driver.read(request)
 
     def plan(self, recorded: Recorded | None, desired: Attributes | None) -> Proposal:
-        assert self.kind.planner is not None
-        return self.kind.planner().plan(self.question(recorded, desired))
+        assert self.kind.planning.planner is not None
+        return self.kind.planning.planner().plan(self.question(recorded, desired))
 
     def question(self, recorded: Recorded | None, desired: Attributes | None) -> PlanRequest:
         return PlanRequest(
@@ -222,7 +222,7 @@ def test_after_create_there_is_nothing_to_do(world: World) -> None:
 def test_planning_is_pure(world: World) -> None:
     recorded = created(world)
     planner, first, second = (
-        world.kind.planner,
+        world.kind.planning.planner,
         world.question(recorded, world.desired),
         world.question(recorded, world.desired),
     )
@@ -276,7 +276,7 @@ def test_schemas_can_be_read_by_people(name: str) -> None:
     for offered, kind in kinds_of(PROVIDERS[name]()).items():
         assert kind.name == offered
         assert kind.description
-        assert (kind.planner is not None) == (kind.kind is Kind.MANAGED)
+        assert (kind.planning.planner is not None) == (kind.kind is Kind.MANAGED)
         _check_block(kind.schema, kind.name)
 
 

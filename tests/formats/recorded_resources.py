@@ -53,7 +53,7 @@ class RecordedType:
     @property
     def version(self) -> int:
         """The version in which the installed type is recorded."""
-        return installed().registry.types[self.name].schema_version
+        return installed().registry.types[self.name].recording.schema_version
 
     def schema(self) -> Schema:
         """The schema of what this release records."""

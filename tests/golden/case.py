@@ -264,7 +264,7 @@ def _left(case: Case, root: Path, records: dict[str, ResourceRecord]) -> dict[st
             case.left, root, case.data_blocks()
         ).desired.resources.items()
         if address not in records
-        and (keeper := types[item.address.type].kept_by(item.attributes)) is not None
+        and (keeper := types[item.address.type].recording.kept_by(item.attributes)) is not None
     }
 
 

@@ -84,7 +84,7 @@ def test_what_is_recorded_passes_its_examination(path: Path, tmp_path: Path) -> 
     """An unexpected failure is laid on the state only where a part of it has a shape that no one records."""
     state, types = recorded_state(read_case(path), tmp_path), installed().registry.types
     for record in state.resources.values():
-        types[record.type].examine(record.recorded())
+        types[record.type].recording.examine(record.recorded())
 
 
 @pytest.mark.parametrize("path", CASES, ids=name_of)
@@ -128,7 +128,9 @@ def test_a_planner_that_is_not_asked_would_have_had_nothing_to_say(path: Path, t
     diagnostics, all_asked = Diagnostics(), Diagnostics()
     inputs, options = planning_inputs(case, tmp_path, desired), case.options.planning()
     never = {
-        name: dataclasses.replace(kind, is_settled=lambda _unchanged: False)
+        name: dataclasses.replace(
+            kind, planning=dataclasses.replace(kind.planning, is_settled=lambda _unchanged: False)
+        )
         for name, kind in inputs.types.items()
     }
     made = make_plan(inputs, options, diagnostics)

@@ -99,7 +99,7 @@ class Lake:
         """The proposal for a block (None: it was removed), after a trip through a plan file."""
         kind, name = address.split(".")
         desired = None if body is None else self.canonical(kind, name, body)
-        planner = self.types[kind].planner
+        planner = self.types[kind].planning.planner
         assert planner is not None
         request = PlanRequest(
             address=address,

@@ -26,6 +26,7 @@ from flareiac.sdk.references import Resolved
 from flareiac.sdk.resource_type import Kind, ResourceType
 from flareiac.sdk.results import Recorded
 from flareiac.sdk.state import Damaged, Journal, Moment, Stored, WrittenByNewer
+from flareiac.sdk.type_roles import Recording
 from flareiac.sdk.upgrades import Upgrade, without_identity
 from flareiac.state.read import decode_state, understood
 from tests.compatibility.recording import ARCHIVES, RUNNING
@@ -41,7 +42,7 @@ def _renamed(old: str, new: str) -> Upgrade:
 
 
 def _type(*upgrades: Upgrade) -> ResourceType:
-    return cast(ResourceType, SimpleNamespace(upgrades=upgrades, schema_version=len(upgrades) + 1))
+    return cast(ResourceType, SimpleNamespace(recording=Recording(upgrades=upgrades)))
 
 
 TYPES = {"table": _type(_renamed("a", "b"), _renamed("b", "c"), without_identity("seen")), "job": _type()}
@@ -187,7 +188,7 @@ def _installed() -> list[ResourceType]:
 @pytest.mark.parametrize("kind", _installed(), ids=lambda kind: kind.name)
 def test_only_managed_types_have_upgrades(kind: ResourceType) -> None:
     """Connections and declarations are recorded with others, without a version."""
-    assert kind.kind is Kind.MANAGED or not kind.upgrades
+    assert kind.kind is Kind.MANAGED or not kind.recording.upgrades
 
 
 @pytest.mark.parametrize("archive", sorted(ARCHIVES.glob(f"*-{RUNNING}.tar.xz")), ids=lambda path: path.name)
@@ -200,7 +201,7 @@ def test_upgrades_leave_alone_what_is_upgraded(archive: Path) -> None:
         snapshot = decode_state(stored.read(), archive.name, "/project", types)
     for record in snapshot.resources.values():
         recorded = record.recorded()
-        for upgrade in types[record.type].upgrades:
+        for upgrade in types[record.type].recording.upgrades:
             assert upgrade(recorded) == recorded
 
 
@@ -215,6 +216,6 @@ MOMENTARY: dict[str, Attributes] = {
 def test_release_0_1_0_recorded_what_one_observation_said(name: str) -> None:
     """It was never to be taken for the present, so that the upgrade drops it."""
     types = installed().registry.types
-    today = replace(written(types[name].schema_version), type=name, identity={"created_by": "key"})
+    today = replace(written(types[name].recording.schema_version), type=name, identity={"created_by": "key"})
     old = replace(today, schema_version=1, identity={**today.identity, **MOMENTARY[name]})
     assert upgraded_record(old, types, "here") == today

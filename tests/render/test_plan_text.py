@@ -256,7 +256,11 @@ def test_what_is_only_recorded_is_one_line_and_no_change() -> None:
 def test_sensitive_values_are_never_shown() -> None:
     schema = Block(attributes={"password": Attribute(type=STRING, description="", sensitive=True)})
     link = ResourceType(
-        name="link", kind=Kind.MANAGED, schema=schema, description="", canonical=lambda *_: {}
+        name="link",
+        kind=Kind.MANAGED,
+        schema=schema,
+        description="",
+        canonical=lambda *_: {},
     )
     made = plan(
         resource("link.new", Action.CREATE, planned={"password": "hunter2", "user": "me"}),

@@ -201,7 +201,7 @@ def proposal(
     """The proposal of the planner of an address; ``facts`` None: it does not exist."""
     known = desired or recorded
     assert known is not None, "a question is about something"
-    planner = installed().registry.types[address.split(".", maxsplit=1)[0]].planner
+    planner = installed().registry.types[address.split(".", maxsplit=1)[0]].planning.planner
     assert planner is not None, "only managed resources are planned"
     was = None
     if recorded is not None:

@@ -111,7 +111,7 @@ def _without(snapshot: Snapshot, record: ResourceRecord, types: Mapping[str, Res
         address: resource for address, resource in snapshot.resources.items() if address != record.address
     }
     kind = types.get(record.type)
-    keeper = resources.get(kind.kept_by(record.attributes) or "") if kind is not None else None
+    keeper = resources.get(kind.recording.kept_by(record.attributes) or "") if kind is not None else None
     if keeper is not None:
         resources[keeper.address] = replace(keeper, user=record)
     return replace(snapshot, resources=resources)

@@ -18,8 +18,8 @@ from flareiac.sdk.actions import Revive
 from flareiac.sdk.capabilities import Undroppable
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.requests import ApplyRequest, ReadRequest
-from flareiac.sdk.resource_type import Remains
 from flareiac.sdk.results import Missing, Unreadable
+from flareiac.sdk.type_roles import Remains
 
 
 def undrop(
@@ -199,4 +199,4 @@ def _other(item: ResourceRecord, left: Remains) -> str:
 
 def _remains(workspace: Workspace, record: ResourceRecord) -> Remains:
     kind = workspace.installed.registry.types.get(record.type)
-    return kind.remains(record.identity) if kind is not None else Remains()
+    return kind.showing.remains(record.identity) if kind is not None else Remains()

@@ -3,6 +3,7 @@
 from typing import Final
 
 from flareiac.sdk.resource_type import Kind, ResourceType
+from flareiac.sdk.type_roles import Locating
 from flareiac_iceberg.catalogs.canonical import canonical
 from flareiac_iceberg.catalogs.kinds import home_of
 from flareiac_iceberg.catalogs.schema import SCHEMA
@@ -13,5 +14,5 @@ CATALOG: Final = ResourceType(
     schema=SCHEMA,
     description="A catalog of Iceberg tables: where they are registered and where their files are.",
     canonical=canonical,
-    home=home_of,
+    locating=Locating(home=home_of),
 )

@@ -3,6 +3,7 @@
 from typing import Final
 
 from flareiac.sdk.resource_type import Kind, ResourceType
+from flareiac.sdk.type_roles import Locating, Relations
 from flareiac_iceberg.data_table.schema import READ, SCHEMA, canonical
 from flareiac_iceberg.format.locations import places
 from flareiac_iceberg.table.canonical import usages
@@ -13,7 +14,7 @@ DATA_TABLE: Final = ResourceType(
     schema=SCHEMA,
     description="An Iceberg table that others own. Jobs can read it; FlareIaC never changes it.",
     canonical=canonical,
-    usages=usages,
-    places=places,
     computed=READ,
+    relations=Relations(usages=usages),
+    locating=Locating(own=places),
 )

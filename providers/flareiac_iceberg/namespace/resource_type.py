@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from flareiac.sdk.resource_type import Kind, Planner, ResourceType
+from flareiac.sdk.resource_type import Kind, ResourceType
+from flareiac.sdk.type_roles import Planner, Planning, Recording, Relations
 from flareiac.sdk.upgrades import without_identity
 from flareiac_iceberg.namespace.schema import SCHEMA, canonical, usages
 from flareiac_iceberg.namespace.spec import examine
@@ -20,9 +21,11 @@ NAMESPACE: Final = ResourceType(
     schema=SCHEMA,
     description="A namespace and its properties.",
     canonical=canonical,
-    planner=_planner,
-    usages=usages,
-    examine=examine,
-    # Version 1 recorded what only an observation says.
-    upgrades=(without_identity("tables"),),
+    planning=Planning(planner=_planner),
+    recording=Recording(
+        examine=examine,
+        # Version 1 recorded what only an observation says.
+        upgrades=(without_identity("tables"),),
+    ),
+    relations=Relations(usages=usages),
 )

@@ -7,8 +7,19 @@ from flareiac.kernel.types import NUMBER, STRING
 from flareiac.sdk.importing import WrittenBlock
 from flareiac.sdk.maintenance import Maintainer
 from flareiac.sdk.requests import Unchanged
-from flareiac.sdk.resource_type import Kind, Planner, Remains, ResourceType
+from flareiac.sdk.resource_type import Kind, ResourceType
 from flareiac.sdk.results import Recorded
+from flareiac.sdk.type_roles import (
+    Declaring,
+    Locating,
+    Maintaining,
+    Planner,
+    Planning,
+    Recording,
+    Relations,
+    Remains,
+    Showing,
+)
 from flareiac.sdk.upgrades import without_identity
 from flareiac_iceberg.format.locations import places
 from flareiac_iceberg.maintenance.statistics_sheet import SHEET
@@ -55,24 +66,25 @@ def _remains(identity: Attributes) -> Remains:
 
 TABLE: Final = ResourceType(
     name="table",
-    import_ids="CATALOG.NAMESPACE.NAME, such as lake.sales.orders",
     kind=Kind.MANAGED,
     schema=SCHEMA,
     description="An Iceberg table: schema, layout and properties.",
     canonical=canonical,
-    follows_from_text=True,
-    planner=_planner,
-    written=_written,
-    written_path=written_path,
-    is_settled=_is_settled,
-    usages=usages,
-    seen_usages=seen_usages,
-    places=places,
-    maintainer=_maintainer,
-    examine=_examine,
-    sheet=SHEET,
-    remains=_remains,
-    # Version 1 recorded what only an observation says.
-    upgrades=(without_identity("gone", "found_at", "destination_taken"),),
     computed={"uuid": STRING, "metadata_location": STRING, "snapshot_id": NUMBER},
+    declaring=Declaring(follows_from_text=True),
+    planning=Planning(planner=_planner, is_settled=_is_settled),
+    recording=Recording(
+        examine=_examine,
+        # Version 1 recorded what only an observation says.
+        upgrades=(without_identity("gone", "found_at", "destination_taken"),),
+    ),
+    relations=Relations(usages=usages, seen_usages=seen_usages),
+    locating=Locating(own=places),
+    maintaining=Maintaining(maintainer=_maintainer, sheet=SHEET),
+    showing=Showing(
+        import_ids="CATALOG.NAMESPACE.NAME, such as lake.sales.orders",
+        written=_written,
+        written_path=written_path,
+        remains=_remains,
+    ),
 )

@@ -13,7 +13,7 @@ from flareiac.kernel.codes import Code
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac.sdk.resource_type import Remains
+from flareiac.sdk.type_roles import Remains
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.base import CatalogSpec
 from flareiac_iceberg.catalogs.connections import Connections

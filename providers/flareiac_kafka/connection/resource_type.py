@@ -3,6 +3,7 @@
 from typing import Final
 
 from flareiac.sdk.resource_type import Kind, ResourceType
+from flareiac.sdk.type_roles import Declaring
 from flareiac_kafka.connection.canonical import canonical
 from flareiac_kafka.connection.schema import SCHEMA
 
@@ -12,5 +13,5 @@ KAFKA: Final = ResourceType(
     schema=SCHEMA,
     description="A Kafka cluster: its brokers, how clients open it, and its schema registry.",
     canonical=canonical,
-    is_implied=True,
+    declaring=Declaring(is_implied=True),
 )

@@ -3,8 +3,9 @@
 from typing import Final
 
 from flareiac.kernel.types import STRING
-from flareiac.sdk.resource_type import Kind, Planner, ResourceType
+from flareiac.sdk.resource_type import Kind, ResourceType
 from flareiac.sdk.results import Recorded
+from flareiac.sdk.type_roles import Planner, Planning, Recording, Relations, Showing
 from flareiac_kafka.topic.canonical import canonical, usages
 from flareiac_kafka.topic.schema import SCHEMA
 
@@ -23,13 +24,13 @@ def _examine(recorded: Recorded) -> None:
 
 TOPIC: Final = ResourceType(
     name="topic",
-    import_ids="KAFKA/TOPIC, such as main/orders",
     kind=Kind.MANAGED,
     schema=SCHEMA,
     description="A topic of a Kafka cluster: partitions, copies and settings.",
     canonical=canonical,
-    planner=_planner,
-    usages=usages,
-    examine=_examine,
     computed={"id": STRING, "cluster_id": STRING},
+    planning=Planning(planner=_planner),
+    recording=Recording(examine=_examine),
+    relations=Relations(usages=usages),
+    showing=Showing(import_ids="KAFKA/TOPIC, such as main/orders"),
 )

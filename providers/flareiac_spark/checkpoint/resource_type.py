@@ -2,8 +2,9 @@
 
 from typing import Final
 
-from flareiac.sdk.resource_type import Kind, Planner, ResourceType
+from flareiac.sdk.resource_type import Kind, ResourceType
 from flareiac.sdk.results import Recorded
+from flareiac.sdk.type_roles import Locating, Planner, Planning, Recording, Relations
 from flareiac_spark.checkpoint.canonical import canonical, places, usages
 from flareiac_spark.checkpoint.schema import SCHEMA
 
@@ -27,8 +28,8 @@ CHECKPOINT: Final = ResourceType(
     schema=SCHEMA,
     description="The offsets and state of a streaming job.",
     canonical=canonical,
-    planner=_planner,
-    examine=_examine,
-    usages=usages,
-    places=places,
+    planning=Planning(planner=_planner),
+    recording=Recording(examine=_examine),
+    relations=Relations(usages=usages),
+    locating=Locating(own=places),
 )

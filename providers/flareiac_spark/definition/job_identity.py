@@ -106,7 +106,7 @@ class KnownJob:
 
 
 def identity_renamed(data: Attributes, old: str, new: str) -> Attributes:
-    """A job's identity once a table has another address: see ``ResourceType.renamed``."""
+    """A job's identity once a table has another address: see ``Recording.renamed``."""
     identity = JobIdentity.of(data)
     if all(item.table != old for item in identity.rebuilds.values()):
         return data

@@ -3,6 +3,7 @@
 from typing import Final
 
 from flareiac.sdk.resource_type import Kind, ResourceType
+from flareiac.sdk.type_roles import Locating, Relations
 from flareiac_spark.engine.canonical import canonical, sources, usages
 from flareiac_spark.engine.schema import SCHEMA
 
@@ -12,6 +13,6 @@ ENGINE: Final = ResourceType(
     schema=SCHEMA,
     description="Where jobs run: one Spark application for all jobs of the engine.",
     canonical=canonical,
-    sources=sources,
-    usages=usages,
+    relations=Relations(usages=usages),
+    locating=Locating(read=sources),
 )

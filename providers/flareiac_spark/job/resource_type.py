@@ -12,8 +12,9 @@ from flareiac.sdk.lakehouse import EarlierState
 from flareiac.sdk.maintenance import Hold
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
-from flareiac.sdk.resource_type import Decoded, Kind, Planner, ResourceType
+from flareiac.sdk.resource_type import Decoded, Kind, ResourceType
 from flareiac.sdk.results import Recorded
+from flareiac.sdk.type_roles import Locating, Planner, Planning, Recording, Relations, Showing
 from flareiac.sdk.upgrades import without_identity
 from flareiac_spark.definition.schema import SCHEMA
 from flareiac_spark.definition.written_path import written_path
@@ -95,17 +96,15 @@ JOB: Final = ResourceType(
     schema=SCHEMA,
     description="A streaming or batch query: inputs, steps, outputs.",
     canonical=_canonical,
-    planner=_planner,
-    written=_written,
-    written_path=written_path,
-    examine=_examine,
-    import_ids="",
-    usages=_usages,
-    holds=_holds,
-    kept_by=_kept_by,
-    sources=_sources,
-    earlier_states=_earlier_states,
-    renamed=_renamed,
-    # Version 1 recorded what only an observation says.
-    upgrades=(without_identity("observed"),),
+    planning=Planning(planner=_planner),
+    recording=Recording(
+        examine=_examine,
+        kept_by=_kept_by,
+        renamed=_renamed,
+        # Version 1 recorded what only an observation says.
+        upgrades=(without_identity("observed"),),
+    ),
+    relations=Relations(usages=_usages, holds=_holds, earlier_states=_earlier_states),
+    locating=Locating(read=_sources),
+    showing=Showing(written=_written, written_path=written_path, import_ids=""),
 )

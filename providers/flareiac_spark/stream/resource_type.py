@@ -1,6 +1,7 @@
 """The type ``stream``."""
 
 from flareiac.sdk.resource_type import Kind, ResourceType
+from flareiac.sdk.type_roles import Locating
 from flareiac_spark.stream.canonical import canonical, sources
 from flareiac_spark.stream.schema import schema
 
@@ -13,5 +14,5 @@ def stream() -> ResourceType:
         schema=schema(),
         description="A source of unbounded data for the inputs of streaming jobs.",
         canonical=canonical,
-        sources=sources,
+        locating=Locating(read=sources),
     )

@@ -16,6 +16,7 @@ from flareiac.sdk.requests import ApplyRequest, ChangeRequest, PlanRequest, Read
 from flareiac.sdk.resource_type import Decoded, Kind, ResourceType
 from flareiac.sdk.results import Applied, Missing, Observation, Outcome, Present
 from flareiac.sdk.schema import Attribute, Block, NestedBlock, Nesting
+from flareiac.sdk.type_roles import Declaring, Planning
 
 SCHEMA = Block(
     description="Nothing.",
@@ -86,9 +87,8 @@ def _nothing() -> ResourceType:
         schema=SCHEMA,
         description="Nothing.",
         canonical=canonical,
-        follows_from_text=True,
-        planner=IdlePlanner,
-        is_settled=lambda _unchanged: True,
+        declaring=Declaring(follows_from_text=True),
+        planning=Planning(planner=IdlePlanner, is_settled=lambda _unchanged: True),
     )
 
 

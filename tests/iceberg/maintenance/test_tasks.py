@@ -225,7 +225,7 @@ def test_places_outside_of_the_location_are_named_with_their_live_files(written:
 
 
 def test_two_tables_can_not_declare_one_location(lake: Lake) -> None:
-    usages = lake.types["table"].usages
+    usages = lake.types["table"].relations.usages
     one, other = (
         usages(f"table.{name}", declared(lake, {"name": name, "location": place}), lake.references)[1]
         for name, place in (("a", "file:///lake/x/"), ("b", "/lake/x"))

@@ -231,7 +231,7 @@ def test_an_empty_table_is_empty_by_an_earlier_state_too(lake: Lake) -> None:
     lake.apply("table.orders", ORDERS)
     recorded = lake.state["table.orders"]
     identity = {name: value for name, value in recorded.identity.items() if name != "written"}
-    planner = lake.types["table"].planner
+    planner = lake.types["table"].planning.planner
     assert planner is not None
     request = PlanRequest(
         address="table.orders",

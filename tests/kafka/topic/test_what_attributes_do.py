@@ -50,7 +50,7 @@ def test_each_attribute_has_a_case() -> None:
 @pytest.mark.parametrize("name", EDITS)
 def test_the_plan_comes_to_the_class_of_the_reference(name: str, tmp_path: Path) -> None:
     type_ = installed().registry.types["topic"]
-    assert type_.planner is not None
+    assert type_.planning.planner is not None
     old, new = loaded(TOPIC, tmp_path / "old"), loaded(TOPIC.replace(*EDITS[name]), tmp_path / "new")
     assert not new.diagnostics
     recorded = Recorded(attributes=old.attributes("topic.t"), identity={"id": "i", "cluster_id": "c"})
@@ -65,4 +65,4 @@ def test_the_plan_comes_to_the_class_of_the_reference(name: str, tmp_path: Path)
     )
     on_change = type_.schema.attributes[name].on_change
     assert on_change is not None
-    assert class_of(type_.planner().plan(request)) == on_change.does
+    assert class_of(type_.planning.planner().plan(request)) == on_change.does

@@ -96,7 +96,7 @@ def planned(
     references["table.orders"] = replace(references["table.orders"], identity={"uuid": "u", "writers": AHEAD})
     was = Recorded(attributes=before.attributes(), identity={"digest": "d", **KNOWN})
     observed: Observation = Present(attributes=was.attributes, identity=was.identity, facts=facts)
-    planner = installed().registry.types["job"].planner
+    planner = installed().registry.types["job"].planning.planner
     assert planner is not None, "jobs are planned"
     return planner().plan(
         PlanRequest(

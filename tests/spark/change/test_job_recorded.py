@@ -88,8 +88,8 @@ def asked(wanted: Loaded, world: World, facts: JobFacts, disturbed: bool = False
 
 def planned(request: PlanRequest) -> Proposal:
     kind = installed().registry.types["job"]
-    assert kind.planner is not None
-    found = kind.planner().plan(request)
+    assert kind.planning.planner is not None
+    found = kind.planning.planner().plan(request)
     assert violations(request, found, kind, "spark") == []
     return found
 

@@ -17,6 +17,7 @@ from flareiac.sdk.references import References, Resolved
 from flareiac.sdk.resource_type import Kind, ResourceType
 from flareiac.sdk.schema import Attribute, Block
 from flareiac.sdk.table_tasks import Performed
+from flareiac.sdk.type_roles import Maintaining, Planning, Relations
 from flareiac_toy.thing import (
     BROOM_BROKEN,
     BROOM_LOUD,
@@ -82,12 +83,10 @@ def _thing() -> ResourceType:
         schema=SCHEMA,
         description="A file.",
         canonical=canonical,
-        planner=ThingPlanner,
-        usages=usages,
         computed={"id": STRING},
-        maintainer=ThingMaintainer,
-        holds=holds,
-        sheet=SHEET,
+        planning=Planning(planner=ThingPlanner),
+        relations=Relations(usages=usages, holds=holds),
+        maintaining=Maintaining(maintainer=ThingMaintainer, sheet=SHEET),
     )
 
 
