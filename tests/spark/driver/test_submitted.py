@@ -106,7 +106,12 @@ def test_a_submitted_driver_runs_jobs_and_maintenance_and_ends_when_it_is_asked(
     [
         # As a Python of another release would: its version is all that differs.
         ("sys.version_info = (3, 9, 2, 'final', 0)", EXIT_OLD_PYTHON, "needs Python 3.11", "older than 3.11"),
-        ("sys.modules['flareiac_spark'] = None", EXIT_NO_DRIVER, "cannot be imported", "cannot import it"),
+        (
+            "sys.modules['flareiac_spark_runtime'] = None",
+            EXIT_NO_DRIVER,
+            "cannot be imported",
+            "cannot import it",
+        ),
     ],
 )
 def test_a_host_that_cannot_run_the_driver_is_named(
