@@ -109,8 +109,20 @@ def shipped_text() -> str:
     return _table_text(_grammar())
 
 
+@cache
+def grammar_digest() -> str:
+    """The digest of the installed grammar and of the form of its table. Raises ``Failure`` for a grammar that
+    is not known.
+    """
+    return _digest(_grammar())
+
+
 def _head(grammar: str) -> str:
-    return f'{{"digest":"{hashlib.sha256(f"{_FORMAT} {grammar}".encode()).hexdigest()}"'
+    return f'{{"digest":"{_digest(grammar)}"'
+
+
+def _digest(grammar: str) -> str:
+    return hashlib.sha256(f"{_FORMAT} {grammar}".encode()).hexdigest()
 
 
 def _grammar() -> str:

@@ -2,7 +2,8 @@
 their text. To read a kept item costs a third of parsing it.
 
 Entries are JSON arrays, never pickles; the file begins with the digest of the rest, and what does not fit
-counts as not there. Touches the user's cache directory only.
+counts as not there. So does what another release wrote, or what was read by another grammar: the same text
+may have another syntax then. Touches the user's cache directory only.
 """
 
 import hashlib
@@ -14,14 +15,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from flareiac import __version__
 from flareiac.kernel import user_cache
+from flareiac.lang.grammar import grammar_digest
 from flareiac.lang.later_body import LaterBody, as_mentions
 from flareiac.lang.origin import Origin
 from flareiac.lang.references import references
 from flareiac.lang.split import top_level_items
 from flareiac.lang.syntax import FIELDS, NODE_TYPES, BlockNode, Body, Node
 
-_FORMAT: Final = 5
+_FORMAT: Final = 6
 _TUPLE, _NUMBER = -1, -2
 _AS_THEY_ARE: Final[frozenset[type]] = frozenset({str, int, bool, type(None)})
 _TAGS: Final = {kind: index for index, kind in enumerate(NODE_TYPES)}
@@ -122,8 +125,9 @@ class SyntaxCache:
     def __init__(self, path: str, text: str, *, used: bool) -> None:
         name = hashlib.sha256(str(Path(path).absolute()).encode(errors="replace")).hexdigest()[:24]
         self._name, self._used = f"syntax/{_FORMAT}-{name}.json", used
+        self._reader = f"{__version__} {grammar_digest()}" if used else ""
         found = user_cache.read_json(self._name) if used else None
-        old = found if isinstance(found, dict) else {}
+        old = found if isinstance(found, dict) and found.get("reader") == self._reader else {}
         self._text, self._old = _digest(text), old.get("entries", {})
         self._entries: dict[str, Any] = {}
         self._changed = old.get("text") != self._text
@@ -162,7 +166,7 @@ class SyntaxCache:
         """Writes what is worth keeping."""
         if self._used and self._changed:
             content = {"text": self._text, "ranges": self.ranges, "entries": self._entries}
-            user_cache.keep_json(self._name, content)
+            user_cache.keep_json(self._name, {"reader": self._reader, **content})
 
 
 def _digest(text: str) -> str:

@@ -14,6 +14,7 @@ from flareiac.kernel import user_cache
 from flareiac.kernel.data import canonical
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.sources import Source
+from flareiac.lang import syntax_cache
 from flareiac.lang.escapes import quote
 from flareiac.lang.evaluate import evaluate
 from flareiac.lang.functions import functions
@@ -192,6 +193,31 @@ def test_a_kept_item_of_another_shape_is_read_again(
     diagnostics = Diagnostics()
     assert parse_file(source, diagnostics, cache=True) == wanted
     assert not list(diagnostics)
+
+
+@pytest.mark.parametrize("other", ["grammar_digest", "__version__"])
+def test_what_another_grammar_or_release_has_read_is_read_again(
+    other: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The cache is made again, and its entries are not added to those of the other one."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    source = Source("x", 'b "x" {\n  a = 1\n}\n')
+    wanted = parse_file(source, Diagnostics())
+    (path,) = (user_cache.cache_directory() / "syntax").iterdir()
+    name = f"syntax/{path.name}"
+    kept = user_cache.read_json(name)
+    (entry,) = kept["entries"].values()
+    entry["syntax"][4][1][3] = "other"
+    user_cache.keep_json(name, kept)
+    (block,) = parse_file(source, Diagnostics()).blocks
+    assert block.type == "other", "the cache was not used"
+    value = "another" if other == "__version__" else lambda: "another"
+    monkeypatch.setattr(syntax_cache, other, value)
+    assert parse_file(source, Diagnostics()) == wanted
+    made_again = user_cache.read_json(name)
+    assert made_again["reader"] != kept["reader"]
+    assert made_again["entries"].keys() == kept["entries"].keys()
+    assert made_again["entries"] != kept["entries"]
 
 
 def test_an_unusable_cache_directory_is_no_trouble(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
