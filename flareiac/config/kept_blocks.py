@@ -40,7 +40,8 @@ from flareiac.lang.syntax import (
 )
 from flareiac.model.relocation import BoundPlace
 
-_FORMAT: Final = 3
+FORMAT: Final = 3
+"""The version of what is kept. With another one it is made again."""
 _CODE: Final = (".py", ".pyc", ".lark")
 _REPEATS: Final = ("count", "for_each")
 _OUR_ROOMS: Final = ("kernel", "lang", "config", "model", "sdk")
@@ -69,7 +70,7 @@ class KeptBlocks:
     """The kept meanings of one project. ``functions``: those that a plain block may call."""
 
     def __init__(self, root: FilePath, functions: Iterable[Callable[..., object]] = ()) -> None:
-        self._name = f"blocks/{_FORMAT}-{digest(str(root))}.json"
+        self._name = f"blocks/{FORMAT}-{digest(str(root))}.json"
         self._packages = frozenset(map(_package_of, functions))
         found = user_cache.read_json(self._name)
         self._old: dict[str, str] = found if isinstance(found, dict) else {}

@@ -21,7 +21,8 @@ from flareiac.kernel import codes, user_cache
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.kernel.lazy_dataclass import dataclass
 
-_FORMAT: Final = 2
+FORMAT: Final = 2
+"""The version of what is kept. With another one it is made again."""
 _KEPT: Final = "grammar_table"
 """The name in the user's cache directory."""
 SHIPPED: Final = Path(__file__).with_name("grammar_table.json")
@@ -122,7 +123,7 @@ def _head(grammar: str) -> str:
 
 
 def _digest(grammar: str) -> str:
-    return hashlib.sha256(f"{_FORMAT} {grammar}".encode()).hexdigest()
+    return hashlib.sha256(f"{FORMAT} {grammar}".encode()).hexdigest()
 
 
 def _grammar() -> str:

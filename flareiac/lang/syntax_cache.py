@@ -24,7 +24,8 @@ from flareiac.lang.references import references
 from flareiac.lang.split import top_level_items
 from flareiac.lang.syntax import FIELDS, NODE_TYPES, BlockNode, Body, Node
 
-_FORMAT: Final = 6
+FORMAT: Final = 6
+"""The version of what is kept. With another one it is made again."""
 _TUPLE, _NUMBER = -1, -2
 _AS_THEY_ARE: Final[frozenset[type]] = frozenset({str, int, bool, type(None)})
 _TAGS: Final = {kind: index for index, kind in enumerate(NODE_TYPES)}
@@ -124,7 +125,7 @@ class SyntaxCache:
 
     def __init__(self, path: str, text: str, *, used: bool) -> None:
         name = hashlib.sha256(str(Path(path).absolute()).encode(errors="replace")).hexdigest()[:24]
-        self._name, self._used = f"syntax/{_FORMAT}-{name}.json", used
+        self._name, self._used = f"syntax/{FORMAT}-{name}.json", used
         self._reader = f"{__version__} {grammar_digest()}" if used else ""
         found = user_cache.read_json(self._name) if used else None
         old = found if isinstance(found, dict) and found.get("reader") == self._reader else {}

@@ -10,6 +10,9 @@ from typing import Any, Final, Literal, TypedDict
 
 from flareiac.app.state_place.backend_record import FORMAT_VERSION as BACKEND_VERSION
 from flareiac.app.state_place.backend_record import BackendRecord
+from flareiac.config.kept_blocks import FORMAT as BLOCKS_VERSION
+from flareiac.lang.grammar import FORMAT as GRAMMAR_VERSION
+from flareiac.lang.syntax_cache import FORMAT as SYNTAX_VERSION
 from flareiac.model.emergency import EmergencyHeader
 from flareiac.model.intents import StoredMaintenance, StoredRequest
 from flareiac.model.journal import Entry
@@ -20,8 +23,13 @@ from flareiac.model.relocation import BoundPlace
 from flareiac.model.snapshot import FORMAT_VERSION as STATE_VERSION
 from flareiac.model.snapshot import Snapshot
 from flareiac.state.envelope import Envelope
+from flareiac_iceberg.maintenance.figures import Figures
+from flareiac_spark.checkpoint_files.manager import VERSION as MARK_VERSION
+from flareiac_spark.checkpoint_files.manager import Mark
 from flareiac_spark.job.kept_answers import KeptAnswer
+from flareiac_spark.runtime.cache import Note
 from flareiac_spark_runtime import sources
+from flareiac_spark_runtime.checkpoint_log import MANAGED_BY
 from flareiac_spark_runtime.control import Desired, JobSpec, Lease, Operation, Result, Status
 from flareiac_spark_runtime.control.atomic_files import VERSION as CONTROL_VERSION
 from flareiac_spark_runtime.control.refused_start import RefusedStart
@@ -31,12 +39,14 @@ from flareiac_spark_runtime.sources.kafka.topic_notes import TopicNotes
 from flareiac_spark_runtime.sources.resolved import resolved_class
 from flareiac_state.lock_file import LockRecord
 from flareiac_state.log_record import Header
+from tests.formats.cached import GrammarTable, JarLock, Starts, SyntaxFile, with_blocks, with_nodes
 from tests.formats.record_schemas import DIALECT, Schema, schema_of
 
 REFUSED: Final = "refused"
 """A reader refuses a document with a field that it does not know."""
 PASSED_OVER: Final = "passed over"
 """A reader of another release passes over a field that it does not know."""
+AGAIN: Final = "made again"
 _AS_PLANNED: Final[Schema] = {"const": "planned"}
 
 
@@ -52,7 +62,8 @@ class Document:
     """One kind of stored document. ``kind`` is the type of its record. ``beside`` are further fields of the
     same object, by name. ``version_in`` says where the version is written; ``declared_in`` names the place in
     the code where it is raised. ``unknown`` says what readers do with unknown fields, ``higher`` what an
-    earlier release does with a higher version.
+    earlier release does with a higher version. ``made_again``: no reader takes another version than its own;
+    it makes the document again.
     """
 
     name: str
@@ -67,6 +78,7 @@ class Document:
     unknown: str = REFUSED
     higher: str = "refused (FIS001)"
     beside: Mapping[str, Any] = field(default_factory=dict)
+    made_again: bool = False
     amend: Callable[[Schema], None] = lambda _schema: None
 
     def schema(self) -> Schema:
@@ -131,6 +143,35 @@ def _notes(name: str, place: str, kind: type, title: str) -> Document:
         writer="driver",
         reader="driver, commands",
         higher="there is none",
+    )
+
+
+def _cached(
+    name: str,
+    place: str,
+    title: str,
+    kind: Any,
+    *,
+    version: int = 1,
+    version_in: str = "in no field",
+    declared_in: str = "`tests/formats/documents.py`, with another name in the code",
+    amend: Callable[[Schema], None] = lambda _schema: None,
+) -> Document:
+    """A document of the user's cache."""
+    return Document(
+        name=name,
+        title=title,
+        place=f"`{place}` in the user's cache",
+        kind=kind,
+        version=version,
+        version_in=version_in,
+        declared_in=declared_in,
+        writer=_COMMANDS,
+        reader=_COMMANDS,
+        unknown=AGAIN,
+        higher=AGAIN,
+        made_again=True,
+        amend=amend,
     )
 
 
@@ -285,15 +326,92 @@ DOCUMENTS: Final = (
     _notes("schemas", ".gNNNN.schemas.json", SchemaNotes, "Avro schemas that queries of a checkpoint met"),
     _notes("first-starts", ".gNNNN.first.json", FirstStarts, "Offsets where queries of a job began"),
     Document(
-        name="kept-answers",
-        title="Answers of a local Spark about changes of jobs",
-        place="`proofs/DIGEST.json` in the user's cache",
-        kind=Mapping[str, KeptAnswer],
+        name="starts",
+        title="Times at which queries of a checkpoint begin, and what prepared a generation",
+        place="`.gNNNN.starts.json` beside the folder of a generation",
+        kind=Starts,
+        version=CONTROL_VERSION,
+        version_in="in `version`",
+        declared_in="`VERSION` in `control/atomic_files.py`",
+        writer="driver, commands",
+        reader="driver, commands",
+        unknown=PASSED_OVER,
+        beside={"version": Literal[CONTROL_VERSION]},
+        higher="refused by the driver (`START_TIMES_UNREADABLE`)",
+    ),
+    Document(
+        name="mark",
+        title="Mark of a checkpoint: which state manages it, and the other end of a move",
+        place=f"`{MANAGED_BY}` in the folder of a checkpoint",
+        kind=Mark,
+        version=MARK_VERSION,
+        version_in="in `version`",
+        declared_in="`VERSION` in `flareiac_spark/checkpoint_files/manager.py`",
+        writer=_COMMANDS,
+        reader="driver, commands",
+        unknown=PASSED_OVER,
+        beside={"version": Literal[MARK_VERSION]},
+        higher="read as far as it is known",
+    ),
+    Document(
+        name="jar-lock",
+        title="Lock file of the jars: its blocks as JSON",
+        place="`.flareiac.lock.hcl`",
+        kind=JarLock,
         version=1,
-        version_in="in no field: Spark is asked again for what cannot be read",
-        declared_in="`tests/formats/documents.py`",
-        writer="`plan`, `apply`",
-        reader="`plan`, `apply`",
+        version_in="in no field: another version gets another file name",
+        declared_in="`tests/formats/documents.py`, with the new name",
+        writer="`init`",
+        reader="every start",
+        unknown="refused (FIK907)",
         higher="there is none",
+    ),
+    _cached(
+        "syntax-cache",
+        "syntax/VERSION-DIGEST.json",
+        "Syntax of a source",
+        SyntaxFile,
+        version=SYNTAX_VERSION,
+        version_in="in the name of the file",
+        declared_in="`FORMAT` in `flareiac/lang/syntax_cache.py`",
+        amend=with_nodes,
+    ),
+    _cached(
+        "kept-blocks",
+        "blocks/VERSION-DIGEST.json",
+        "Evaluated blocks of a project",
+        Mapping[str, str],
+        version=BLOCKS_VERSION,
+        version_in="in the name of the file",
+        declared_in="`FORMAT` in `flareiac/config/kept_blocks.py`",
+        amend=with_blocks,
+    ),
+    _cached(
+        "figures",
+        "figures-RELEASE-LINEAGE-WORKSPACE.json",
+        "Measured figures of tables, by address",
+        Mapping[str, Figures],
+        version_in="in no field; the release is in the name of the file",
+    ),
+    _cached(
+        "grammar-table",
+        "grammar_table",
+        "Compiled grammar of another python-hcl2 than that of the release",
+        GrammarTable,
+        version=GRAMMAR_VERSION,
+        version_in="in `digest`",
+        declared_in="`FORMAT` in `flareiac/lang/grammar.py`",
+    ),
+    _cached(
+        "file-note",
+        "jars/GROUP/JAR.sha256.json` and `java/DIGEST.json",
+        "What was found out about a file: the hash of a jar, the version of a Java",
+        Note,
+    ),
+    _cached(
+        "kept-answers",
+        "proofs/DIGEST.json",
+        "Answers of a local Spark about changes of jobs",
+        Mapping[str, KeptAnswer],
     ),
 )

@@ -4,7 +4,17 @@ import dataclasses
 import types
 from collections.abc import Mapping
 from enum import Enum
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NotRequired,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 from flareiac.kernel.records import Foreign, Form, encode, stored_fields
 
@@ -61,6 +71,8 @@ class _Records:
             return self.of(form.written)
         if origin in (Union, types.UnionType):
             return {"anyOf": [self.of(part) for part in parts]}
+        if origin is NotRequired:
+            return self.of(parts[0])
         if origin is Literal:
             return {"enum": list(parts)}
         if origin in (tuple, list):

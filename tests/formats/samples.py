@@ -5,7 +5,18 @@ its fields need. Pure.
 import types
 from collections.abc import Mapping
 from enum import Enum
-from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    NotRequired,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 from flareiac.kernel.records import stored_fields
 from flareiac.sdk.table_tasks import Work
@@ -32,6 +43,8 @@ def samples(kind: Any, depth: int = 0) -> list[Any]:
     if origin in (Union, types.UnionType):
         members = parts if depth < _DEEPEST else parts[-1:]
         return [value for part in members for value in samples(part, depth)]
+    if origin is NotRequired:
+        return samples(parts[0], depth)
     if origin is Literal:
         return list(parts)
     if origin is tuple:
@@ -40,6 +53,10 @@ def samples(kind: Any, depth: int = 0) -> list[Any]:
         return [{}, {"table.a": samples(parts[1], depth + 1)[-1]}] if depth < _DEEPEST else [{}]
     if kind in _LEAVES:
         return _LEAVES[kind]
+    if is_typeddict(kind):
+        hints = get_type_hints(kind, include_extras=True)
+        some = {name: samples(hint, depth + 1) for name, hint in hints.items()}
+        return [{name: values[end] for name, values in some.items()} for end in (0, -1)]
     if issubclass(kind, Enum):
         return list(kind)
     if kind is Work:

@@ -13,6 +13,7 @@ from tests.formats.record_schemas import Schema
 
 _PARTS = frozenset(
     {"$ref", "$defs", "$schema", "title", "version", "anyOf", "items", "properties", "required"}
+    | {"contentSchema"}
 )
 """The keywords that are compared by their parts, or do not matter."""
 
@@ -42,8 +43,9 @@ class _Comparison:
                 yield from self.changes(before, after, f"{path}.*")
             elif json.dumps(before, sort_keys=True) != json.dumps(after, sort_keys=True):
                 yield f"{path or 'it'}: {keyword} was {json.dumps(before)} and is {json.dumps(after)}."
-        if "items" in old and "items" in new:
-            yield from self.changes(old["items"], new["items"], f"{path}[]")
+        for keyword, step in (("items", "[]"), ("contentSchema", "")):
+            if keyword in old and keyword in new:
+                yield from self.changes(old[keyword], new[keyword], f"{path}{step}")
 
     def _properties(self, old: Schema, new: Schema, path: str) -> Iterator[str]:
         before, after = old.get("properties", {}), new.get("properties", {})

@@ -33,8 +33,15 @@ def complaint(document: Document, committed: dict[str, Any]) -> str:
     changes = breaking_changes(committed, fresh, passed_over=lenient)
     if not changes:
         return ""
-    gentle = "give it a default" if lenient else "give it a default and the metadata SPARSE or OPTIONAL"
     changed = "\n".join(f"  {change}" for change in changes)
+    if document.made_again:
+        return (
+            f"The stored document {document.name} changed, and its version is still {document.version}:\n"
+            f"{changed}\n"
+            f"Raise the version: {document.declared_in}. What was kept is then made again.\n"
+            f"Then write the schemas again: {_AGAIN}"
+        )
+    gentle = "give it a default" if lenient else "give it a default and the metadata SPARSE or OPTIONAL"
     return (
         f"The stored document {document.name} changed, and its version is still {document.version}:\n"
         f"{changed}\n"

@@ -3,15 +3,16 @@ another one, does not fit.
 """
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_origin
 
 import pytest
 from hypothesis import given
 from jsonschema import Draft202012Validator
 
 from flareiac.app.state_place.backend_record import BackendRecord, record_path, write_record
-from flareiac.kernel.records import encode
+from flareiac.kernel.records import Foreign, encode
 from flareiac.model.journal import Entry, encode_entry
 from flareiac.model.plan import Plan
 from flareiac.model.plan_file import encode_plan
@@ -65,17 +66,20 @@ def test_a_schema_is_one(document: Document) -> None:
 
 @pytest.mark.parametrize("document", CASES)
 def test_every_part_of_a_record_fits(document: Document) -> None:
+    if document.name == "syntax-cache":
+        pytest.skip("nodes are arrays, of which nothing makes samples: see test_caches")
     for record in samples(document.kind):
         check(document.name, json.loads(json.dumps(_document(document, record))))
 
 
 @pytest.mark.parametrize("document", CASES)
 def test_a_field_that_is_missing_or_not_known_does_not_fit(document: Document) -> None:
-    if document.name == "kept-answers":
-        pytest.skip("the names in it are digests")
+    if get_origin(document.kind) is Mapping:
+        pytest.skip("the names in it are digests or addresses")
     whole = _document(document, samples(document.kind)[0])
     validator = VALIDATORS[document.name]
-    assert not validator.is_valid({**whole, "colour": "red"})
+    is_foreign = isinstance(document.kind, type) and issubclass(document.kind, Foreign)
+    assert validator.is_valid({**whole, "colour": "red"}) == is_foreign
     for name in whole:
         fits = validator.is_valid({key: value for key, value in whole.items() if key != name})
         assert fits == (name not in _always(document, whole)), name

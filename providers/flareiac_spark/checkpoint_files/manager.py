@@ -5,15 +5,16 @@ The file is beside the generations, or in the folder of a query that was importe
 """
 
 import json
+from dataclasses import field
 from typing import Final
 
 from flareiac.kernel.data import read_json
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac.kernel.records import Foreign, decode
+from flareiac.kernel.records import SPARSE, Foreign, decode
 from flareiac_spark_runtime.checkpoint_log import ARRIVING_FROM, MANAGED_BY, MOVED_TO, Damaged, unreadable
 from flareiac_spark_runtime.storage import Place, replace_whole
 
-_VERSION: Final = 1
+VERSION: Final = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,8 +24,8 @@ class Mark(Foreign):
     """
 
     lineage: str
-    arriving_from: str = ""
-    moved_to: str = ""
+    arriving_from: str = field(default="", metadata=SPARSE)
+    moved_to: str = field(default="", metadata=SPARSE)
 
 
 def mark_of(location: Place) -> Mark | None:
@@ -51,5 +52,5 @@ def manager_of(location: Place) -> str:
 def mark(location: Place, lineage: str, *, arriving_from: str = "", moved_to: str = "") -> None:
     """Makes that state the one that manages the checkpoint. Raises ``OSError``."""
     ends = {ARRIVING_FROM: arriving_from, MOVED_TO: moved_to}
-    content = {"lineage": lineage, "version": _VERSION, **{name: text for name, text in ends.items() if text}}
+    content = {"lineage": lineage, "version": VERSION, **{name: text for name, text in ends.items() if text}}
     replace_whole(location / MANAGED_BY, f"{json.dumps(content)}\n".encode(), mode=0o644)

@@ -30,7 +30,7 @@ def write_atomically(path: Path, content: str) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Note:
+class Note:
     """The result for a file of this size, time of content, time of change (ns) and inode."""
 
     stamp: tuple[int, ...]
@@ -45,13 +45,13 @@ def remembered(note: Path, file: Path, find: Callable[[Path], str | None]) -> st
     # The time of the content can be set by the writer of a file; that of the change of the inode cannot.
     stamp = (stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino)
     with contextlib.suppress(OSError, ValueError):  # a cache is never a reason to fail
-        known = decode(_Note, parse_json(note.read_text(encoding="utf-8")))
+        known = decode(Note, parse_json(note.read_text(encoding="utf-8")))
         if known.stamp == stamp:
             return known.found
     found = find(file)
     if found is not None:
         with contextlib.suppress(Failure):
-            write_atomically(note, json.dumps(encode(_Note(stamp=stamp, found=found))))
+            write_atomically(note, json.dumps(encode(Note(stamp=stamp, found=found))))
     return found
 
 
