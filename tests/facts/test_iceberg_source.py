@@ -108,6 +108,39 @@ def test_the_same_start_time_misses_nothing(source: Lake) -> None:
     assert source.rows("out") == [("b",), ("c",)]
 
 
+@fact("source.start-time-of-the-beginning")
+@pytest.mark.parametrize("start", [{}, {"stream-from-timestamp": "0"}])
+def test_a_time_before_every_snapshot_is_the_beginning(source: Lake, start: dict[str, str]) -> None:
+    """The rows that the oldest live snapshot added come first; those of expired ones do not come at all."""
+    insert(source, "b")
+    insert(source, "c")
+    second = sorted(source.load("source").snapshots(), key=lambda snapshot: snapshot.timestamp_ms)[1]
+    until = f"older_than => timestamp_millis({second.timestamp_ms})"
+    source.spark.sql(f"CALL lake.system.expire_snapshots(table => '{source.namespace}.source', {until})")
+    read(source, **start)
+    assert source.rows("out") == [("b",), ("c",)]
+
+
+def test_a_checkpoint_goes_on_when_it_is_given_the_time_of_the_beginning(source: Lake) -> None:
+    """As checkpoints of earlier releases are, which began without a time."""
+    read(source)
+    insert(source, "b")
+    read(source, **{"stream-from-timestamp": "0"})
+    insert(source, "c")
+    read(source)
+    assert source.rows("out") == [("a",), ("b",), ("c",)]
+
+
+def test_an_empty_table_is_read_from_its_first_snapshot_on(lake: Lake) -> None:
+    lake.create("source", COLUMNS)
+    lake.create("out", COLUMNS)
+    for start in ("0", "0"):
+        read(lake, **{"stream-from-timestamp": start})
+        insert(lake, "a")
+    read(lake, **{"stream-from-timestamp": "0"})
+    assert lake.rows("out") == [("a",), ("a",)]
+
+
 @fact("source.overwritten")
 def test_an_overwritten_source_ends_the_stream_unless_told_to_skip(source: Lake) -> None:
     """``skip_overwrites``; what was overwritten does not reach the reader."""

@@ -5,6 +5,12 @@ from typing import Any, Final, Literal
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark_runtime.sources.resolved import Opening, ResolvedSource, SpecColumn, StreamedTable
 
+_BEGINNING: Final = 0
+"""A time before every snapshot, in UTC milliseconds: with it Iceberg begins with the rows that the oldest
+live snapshot added, whatever a release does where no time is given. A checkpoint that has begun goes on: only
+a time after the newest snapshot sets it back.
+"""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedTable(ResolvedSource):
@@ -31,9 +37,7 @@ class ResolvedTable(ResolvedSource):
         return opening.session.readStream.options(**self._options(start)).table(name)
 
     def _options(self, start: int | None) -> dict[str, str]:
-        options = {}
-        if start is not None:
-            options["stream-from-timestamp"] = str(start)
+        options = {"stream-from-timestamp": str(_BEGINNING if start is None else start)}
         if self.max_files_per_trigger is not None:
             options["streaming-max-files-per-micro-batch"] = str(self.max_files_per_trigger)
         if self.skip_deletes:
