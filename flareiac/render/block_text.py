@@ -1,8 +1,9 @@
 """A block as its author would write it, as the lines of a plan's entry. Pure."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import field, replace
 
-from flareiac.kernel.data import Attributes
+from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.render.value_text import aligned, assignment, key_text, quoted, without_nulls
 from flareiac.sdk.importing import WrittenBlock
@@ -13,17 +14,17 @@ _INDENT = "    "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declaration:
-    """``block`` without what equals a default; ``defaults`` counts the attributes that are left out."""
+    """``block`` without what equals a default; ``left_out`` are the attributes that have theirs."""
 
     block: WrittenBlock
-    defaults: int
+    left_out: Mapping[str, Data] = field(default_factory=dict)
 
 
 def declaration(kind: ResourceType | None, label: str, attributes: Attributes) -> Declaration:
     """The block that declares canonical attributes. Without a type, all of them are shown."""
     there = {name: without_nulls(value) for name, value in attributes.items() if value not in (None, {}, [])}
     if kind is None:
-        return Declaration(block=WrittenBlock(type="", label=label, attributes=there), defaults=0)
+        return Declaration(block=WrittenBlock(type="", label=label, attributes=there))
     schema = kind.schema.attributes
     if kind.showing.written is not None:
         block = kind.showing.written(label, attributes)
@@ -34,8 +35,21 @@ def declaration(kind: ResourceType | None, label: str, attributes: Attributes) -
             if (name not in schema or value != schema[name].default) and (name != "name" or value != label)
         }
         block = WrittenBlock(type=kind.name, label=label, attributes=shown)
-    left = [name for name in there if name in schema and name not in block.attributes]
-    return Declaration(block=block, defaults=len(left))
+    left = {
+        name: value if schema[name].default is None else schema[name].default
+        for name, value in there.items()
+        if name in schema and name not in block.attributes
+    }
+    return Declaration(block=block, left_out=left)
+
+
+def with_defaults(found: Declaration, kind: ResourceType | None) -> WrittenBlock:
+    """The block with the defaults that it leaves out, in the order of the schema."""
+    if kind is None:
+        return found.block
+    shown = {**found.block.attributes, **found.left_out}
+    known = [*(name for name in kind.schema.attributes if name in shown), *shown]
+    return replace(found.block, attributes={name: shown[name] for name in dict.fromkeys(known)})
 
 
 def inner_lines(block: WrittenBlock, width: int) -> list[str]:

@@ -2,7 +2,7 @@
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Literal, TypeAlias
 
 from flareiac.kernel.addresses import parse_address
@@ -10,13 +10,14 @@ from flareiac.kernel.data import Attributes
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.paths import Path
 from flareiac.model.plan import PlannedResource
-from flareiac.render.block_text import declaration, inner_lines
+from flareiac.render.block_text import Declaration, declaration, inner_lines, with_defaults
 from flareiac.render.change_text import change_lines
 from flareiac.render.control_characters import printable
 from flareiac.render.redaction import Pattern, hide_attributes, sensitive_in
 from flareiac.render.style import Style, Tone
-from flareiac.render.value_text import body, quoted, without_nulls
+from flareiac.render.value_text import quoted
 from flareiac.sdk.changes import Action, Blocker, Effect, Step
+from flareiac.sdk.importing import WrittenBlock
 from flareiac.sdk.resource_type import ResourceType
 
 _SIGNS = {
@@ -166,9 +167,9 @@ def _block_body(resource: PlannedResource, look: RenderOptions) -> list[str]:
         case Action.CREATE if look.detail != "full":
             return _declared(resource, patterns, look)
         case Action.CREATE:
-            return _whole(resource.proposal.planned, patterns, look, "+", Tone.ADD)
+            return _whole(resource, resource.proposal.planned, patterns, look, "+", Tone.ADD)
         case Action.DELETE if look.detail == "full":
-            return _whole(resource.recorded, patterns, look, "-", Tone.REMOVE)
+            return _whole(resource, resource.recorded, patterns, look, "-", Tone.REMOVE)
         case Action.DELETE | Action.FORGET:
             return []
         case _:
@@ -189,6 +190,7 @@ def _as_it_is(path: Path) -> Path:
 
 def _unchanged(resource: PlannedResource, patterns: Sequence[Pattern], look: RenderOptions) -> list[str]:
     """In full detail what stays, in less how much of it there is."""
+    kind = look.types.get(resource.type)
     changed = {change.path[0] for change in resource.proposal.changes if change.path}
     rest = {
         key: value
@@ -198,33 +200,60 @@ def _unchanged(resource: PlannedResource, patterns: Sequence[Pattern], look: Ren
     if not rest or resource.action is Action.NO_OP:
         return []
     if look.detail == "full":
-        return [
-            f"        {line}".rstrip()
-            for line in body(without_nulls(hide_attributes(rest, patterns) or {}), look.width - 8)
-        ]
+        block = _block_of(resource, resource.proposal.planned, patterns, look)
+        written = kind.showing.written_path if kind is not None else _as_it_is
+        touched = {place[0] for change in resource.proposal.changes if (place := written(change.path))}
+        kept = {name: value for name, value in block.attributes.items() if name not in touched}
+        inner = tuple(each for each in block.blocks if each.type not in touched)
+        lines = inner_lines(replace(block, attributes=kept, blocks=inner), look.width - 8)
+        return [f"        {line}".rstrip() for line in lines]
     noun = "attribute" if len(rest) == 1 else "attributes"
     return [" " * 8 + look.style.quiet(f"# ({len(rest)} unchanged {noun} hidden)")]
 
 
 def _declared(resource: PlannedResource, patterns: Sequence[Pattern], look: RenderOptions) -> list[str]:
     """A new resource as its author would write it; the rest is counted."""
+    found = _declaration(resource, resource.proposal.planned, patterns, look)
+    lines = _signed(inner_lines(found.block, look.width - 8), look, "+", Tone.ADD)
+    if not found.left_out:
+        return lines
+    noun = "attribute" if len(found.left_out) == 1 else "attributes"
+    hidden = f"# ({len(found.left_out)} {noun} with the default value hidden)"
+    return [*lines, " " * 8 + look.style.quiet(hidden)]
+
+
+def _declaration(
+    resource: PlannedResource,
+    attributes: Attributes | None,
+    patterns: Sequence[Pattern],
+    look: RenderOptions,
+) -> Declaration:
     parsed = parse_address(resource.address)
     label = parsed.name if parsed is not None else resource.address
-    planned = hide_attributes(resource.proposal.planned, patterns) or {}
-    found = declaration(look.types.get(resource.type), label, planned)
-    lines = _signed(inner_lines(found.block, look.width - 8), look, "+", Tone.ADD)
-    if not found.defaults:
-        return lines
-    noun = "attribute" if found.defaults == 1 else "attributes"
-    return [*lines, " " * 8 + look.style.quiet(f"# ({found.defaults} {noun} with the default value hidden)")]
+    return declaration(look.types.get(resource.type), label, hide_attributes(attributes, patterns) or {})
+
+
+def _block_of(
+    resource: PlannedResource,
+    attributes: Attributes | None,
+    patterns: Sequence[Pattern],
+    look: RenderOptions,
+) -> WrittenBlock:
+    """The whole block, with its defaults, as it could be written."""
+    found = _declaration(resource, attributes, patterns, look)
+    return with_defaults(found, look.types.get(resource.type))
 
 
 def _whole(
-    attributes: Attributes | None, patterns: Sequence[Pattern], look: RenderOptions, sign: str, tone: Tone
+    resource: PlannedResource,
+    attributes: Attributes | None,
+    patterns: Sequence[Pattern],
+    look: RenderOptions,
+    sign: str,
+    tone: Tone,
 ) -> list[str]:
-    return _signed(
-        body(without_nulls(hide_attributes(attributes, patterns) or {}), look.width - 8), look, sign, tone
-    )
+    block = _block_of(resource, attributes, patterns, look)
+    return _signed(inner_lines(block, look.width - 8), look, sign, tone)
 
 
 def _signed(lines: Sequence[str], look: RenderOptions, sign: str, tone: Tone) -> list[str]:

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Final, TypeVar
 
-from flareiac.kernel.data import UNKNOWN, Data
+from flareiac.kernel.data import UNKNOWN, Data, Reference
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac.kernel.records import Metadata
+from flareiac.kernel.records import Metadata, encode
 from flareiac.kernel.types import ObjectType, Type
 from flareiac.sdk.schema import Attribute
-from flareiac.sdk.validators import parse_duration
+from flareiac.sdk.validators import duration_text, parse_duration
 
 R = TypeVar("R")
 DURATION: Final = "duration"
@@ -39,10 +39,9 @@ def declared(attribute: Attribute, *, name: str = "") -> Metadata:
     return {_KEY: (attribute, name)}
 
 
-@cache
 def declared_fields(record: type) -> tuple[DeclaredField, ...]:
     """The declared fields of a record, in the order in which they stand."""
-    return tuple(_declared_fields(record))
+    return _fields_of(record)
 
 
 def attributes_of(record: type) -> dict[str, Attribute]:
@@ -76,14 +75,50 @@ def of_block(record: type[R], written: Mapping[str, Data], **read: object) -> R:
     """The record of a decoded block. Each declared field is taken as it is written, or has its default; a
     duration is in milliseconds. ``read``: the fields that need more than that, by their own names.
     """
-    kind: type = record
     plain = {
         each.field: value
-        for each in declared_fields(kind)
+        for each in declared_fields(record)
         if each.field not in read
         and ((value := _value(each.attribute, written.get(each.name))) is not None or not each.has_default)
     }
     return record(**plain, **read)
+
+
+def as_written(record: object) -> dict[str, Data]:
+    """The declared fields of a record as users would write them: durations with a unit, and nothing that is
+    empty or equals its default.
+    """
+    shown = (
+        (each.name, _written(getattr(record, each.field), each.attribute), each.attribute.default)
+        for each in declared_fields(type(record))
+    )
+    return {name: value for name, value, default in shown if value not in (None, "", [], {}, default)}
+
+
+def _in_units(body: Mapping[str, Data]) -> dict[str, Data]:
+    """An encoded record with its milliseconds as durations, at any depth, and without nulls."""
+    found: dict[str, Data] = {}
+    for name, value in body.items():
+        if name.endswith(_MILLISECONDS) and isinstance(value, int):
+            found[name.removesuffix(_MILLISECONDS)] = duration_text(value)
+        elif value is not None:
+            found[name] = _in_units(value) if isinstance(value, dict) else value
+    return found
+
+
+def _written(value: object, attribute: Attribute) -> Data:
+    if attribute.unit == DURATION and isinstance(value, int):
+        return duration_text(value)
+    if isinstance(value, tuple):
+        return list(value)
+    if not dataclasses.is_dataclass(value) or isinstance(value, Reference):
+        return value
+    return as_written(value) if declared_fields(type(value)) else _in_units(encode(value))
+
+
+@cache
+def _fields_of(record: Any) -> tuple[DeclaredField, ...]:
+    return tuple(_declared_fields(record))
 
 
 def _declared_fields(record: Any) -> Iterator[DeclaredField]:
