@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from lark.exceptions import UnexpectedInput
 
 from flareiac.cli.commands.new import FIRST_PROJECT
 from tests.docs.fences import fences
@@ -94,3 +95,11 @@ t "l" m "n" {
 
 def test_the_project_that_new_writes_is_read_back() -> None:
     assert difference(FIRST_PROJECT) is None
+
+
+@pytest.mark.parametrize("text", ['a = "$${"\n', 'a = "b %%{ c"\n', 'a "%%{" {}\n'])
+def test_python_hcl2_refuses_an_escaped_marker_without_a_brace(text: str) -> None:
+    """When it takes one, the oracle's exception goes."""
+    with pytest.raises(UnexpectedInput):
+        of_library(text)
+    assert difference(text) is None
