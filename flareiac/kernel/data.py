@@ -57,7 +57,11 @@ _ABSENT_KEY: Final = "$absent"
 _PLAIN: Final[frozenset[type]] = frozenset({str, int, float, bool, type(None)})
 """The types of values that have no parts."""
 _DEEPEST: Final = 240
+"""Levels of JSON in a stored value: two for each of the 120 that a document may nest (``DEEPEST``). Python's
+own limit of recursion is 1,000.
+"""
 _LATEST: Final = 1e11
+"""Seconds since 1970 in the year 5138: a time in milliseconds by mistake is beyond it from 1973 on."""
 _MARKED: Final = re.compile(r"\$+(ref|unknown|absent)")
 """The only key of a one-key object that stands for a leaf, or of a map that was written so by a user."""
 

@@ -366,6 +366,13 @@ def _often(
     return run
 
 
+# The functions below write Python for one record: a line or two for each field, by its flags. ``required``
+# and ``rules.complete`` decide what a missing field is; ``implied`` (the kind that is not written),
+# ``sparse`` and ``optional`` what is left out. They only ever take the short way: whatever is unusual (a
+# field that is missing or not known, a value that is no leaf) goes back to ``exact``, which has the one
+# account of what is wrong.
+
+
 def _compiled_encoder(record: Any, _exact: Callable[[Any], Any]) -> Callable[[Any], Any]:
     places: dict[str, Any] = {"leaves": _LEAVES}
     lines = ["data = {}"]

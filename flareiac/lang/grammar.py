@@ -58,6 +58,14 @@ class Rule:
 class Jumps(dict[tuple[int, str, str], int]):
     """The state after a reduction in a state, before a terminal: past all the transparent reductions (the
     ladder of precedence) that follow it. Learnt while parsing.
+
+    A number before a closing brace climbs the whole ladder, one production a rung, and each of them hands
+    its one child on as it is:
+
+        literal -> term -> unary -> product -> sum -> comparison -> equality -> and -> or -> ...
+
+    The rungs depend on the state below and on the next terminal alone, so that the climb is done once for
+    each of these pairs. It ends at the first production that makes a value, or where the terminal is shifted.
     """
 
     def __init__(self, states: list[dict[str, int]], rules: list[Rule]) -> None:

@@ -401,6 +401,8 @@ def _spec_updates(
                     place = next((item for item in places if item["name"] == field.field_name), places[0])
                     place |= _partition(field, known, place["field-id"])
                 else:
+                    # As Iceberg's BaseUpdatePartitionSpec: a field of one source and transform takes the id
+                    # of an earlier spec again, so that old files keep their partition values.
                     last = last if used else last + 1
                     rows.append(_partition(field, known, used[0] if used else last))
     return _default_spec(specs, rows)

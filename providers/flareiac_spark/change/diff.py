@@ -345,6 +345,10 @@ class _Comparison:
 
     def _origin(self, name: str, old: Input, new: Input) -> Iterator[JobChange]:
         """The changes of an input's source, and of how its rows are read."""
+        # From the gravest to the least, each only where none before it holds: what mixes values of two
+        # meanings, what may do so, what adds rows, what restarts, what only has another name. An addition
+        # comes after what is not listed: a pattern that takes more topics may read them in another way,
+        # too.
         path = ("inputs", name)
         if self._stateful and _table_of(old) != _table_of(new):
             yield ResultsChange(

@@ -76,6 +76,8 @@ def usages(address: str, attributes: Attributes, references: References) -> tupl
         )
         for name, output in job.table_outputs.items()
     ]
+    # Tables and topics may have several writers. A table of tombstones may not: a row that one job deletes
+    # could be written by the other. Nor may the folder of a checkpoint: its offsets are those of one job.
     found += [
         Usage(
             subject=output.table.address,

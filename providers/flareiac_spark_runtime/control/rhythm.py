@@ -27,6 +27,10 @@ class Rhythm:
     watch: float
 
 
+# A lease lives for fifteen heartbeats here, and for six in a bucket: a driver that a garbage collection or
+# a slow disk holds up for some of them keeps its queries, and another one may follow a host that is gone
+# within a minute. Commands poll as often as a person notices a delay; in a bucket each number is a price: a
+# driver at rest makes a look each 4 s and a write each 10 s.
 LOCAL: Final = Rhythm(beat=2.0, term=30.0, shortest=0.2, tick=0.1, look=0.0, glance=0.05, poll=0.1, watch=0.5)
 OBJECTS: Final = Rhythm(
     beat=10.0, term=60.0, shortest=2.0, tick=0.5, look=4.0, glance=0.5, poll=1.0, watch=5.0
@@ -35,6 +39,8 @@ OBJECTS: Final = Rhythm(
 
 def fresh_seconds(beat: float) -> float:
     """The age in seconds up to which a heartbeat is fresh: a busy machine delays some."""
+    # Five beats, so that one or two that come late alarm no one. Never less than 20 s: a beat of 2 s leaves a
+    # machine whose cores are all taken by Spark too little room.
     return max(20.0, 5 * beat)
 
 
