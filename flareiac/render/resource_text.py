@@ -292,7 +292,7 @@ def _blocker_lines(blocker: Blocker, look: RenderOptions) -> list[str]:
         lines.extend(["", "    Ways out:" if len(blocker.ways_out) > 1 else "    Way out:"])
     for way in blocker.ways_out:
         first, *rest = printable(way).split("\n")
-        lines.append(f"      - {first}" if rest else wrapped(first, look.width, "      - ", "        "))
+        lines.append(wrapped(first, look.width, "      - ", "        "))
         lines.extend(f"        {line}".rstrip() for line in rest)
     return lines
 

@@ -19,6 +19,8 @@ def written_path(path: Path) -> Path | None:
             return None
         case ("checkpoint_location",):
             return "checkpoint", "location"
+        case ("generation",):
+            return "checkpoint", "generation"
         case ("inputs", name, "source", *rest) if rest and rest != ["kind"]:
             return "input", name, *rest
         case ("outputs", str(name), *rest) if name.startswith((_QUARANTINE, _TOMBSTONES)):
