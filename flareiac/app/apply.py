@@ -104,7 +104,7 @@ class ApplyOptions:
 def apply_fresh(workspace: Workspace, request: PlanRequest, conduct: ApplyOptions) -> ApplyReport:
     """Plans under the lock, asks, and carries the plan out."""
     operation = "destroy" if request.options.destroy else "apply"
-    with locked(workspace, operation, conduct.lock_timeout, conduct.emit) as lease, _state_trouble(workspace):
+    with locked(workspace, operation, conduct.lock_timeout, conduct.emit) as lease, _state_errors(workspace):
         recover_waiting(workspace, lease, conduct.emit)
         loaded = workspace.load_state()
         workspace.recover(loaded.snapshot)
@@ -180,7 +180,7 @@ def apply_saved(workspace: Workspace, saved: Plan, file: str, conduct: ApplyOpti
         # An interrupted apply has done all that was left to do; only its results are not recorded.
         with (
             locked(workspace, "apply", conduct.lock_timeout, conduct.emit) as lease,
-            _state_trouble(workspace),
+            _state_errors(workspace),
         ):
             recover_waiting(workspace, lease, conduct.emit)
             settle_open(_ports(workspace, lease, conduct), workspace.load_state())
@@ -188,13 +188,13 @@ def apply_saved(workspace: Workspace, saved: Plan, file: str, conduct: ApplyOpti
         return ApplyReport(end=early, planned=planned)
     if not conduct.approve(planned):
         return ApplyReport(end=ApplyOutcome.DECLINED, planned=planned)
-    with locked(workspace, "apply", conduct.lock_timeout, conduct.emit) as lease, _state_trouble(workspace):
+    with locked(workspace, "apply", conduct.lock_timeout, conduct.emit) as lease, _state_errors(workspace):
         recover_waiting(workspace, lease, conduct.emit)
         return _carry_out(workspace, planned, saved, lease, conduct, recheck=True)
 
 
 def _is_interrupted(workspace: Workspace, saved: Plan) -> bool:
-    with _state_trouble(workspace):
+    with _state_errors(workspace):
         loaded = workspace.load_state()
     return loaded.recovered.interrupted is not None and loaded.snapshot.lineage == saved.lineage
 
@@ -208,8 +208,8 @@ def _early_end(planned: PlanReport) -> ApplyOutcome | None:
 
 
 @contextmanager
-def _state_trouble(workspace: Workspace) -> Iterator[None]:
-    """Trouble with the state before the first side effect, as diagnostics."""
+def _state_errors(workspace: Workspace) -> Iterator[None]:
+    """ErrorKind with the state before the first side effect, as diagnostics."""
     try:
         yield
     except Damaged as problem:
@@ -223,13 +223,13 @@ def _state_trouble(workspace: Workspace) -> Iterator[None]:
         ) from problem
     except BrokenPipeError:
         raise  # about the output, not about the state
-    except OSError as trouble:
+    except OSError as failure:
         raise Failure(
             error(
                 codes.STATE_NOT_WRITTEN,
-                f"{workspace.store.describe()}: {trouble.strerror or trouble}.{first_step(trouble)}",
+                f"{workspace.store.describe()}: {failure.strerror or failure}.{first_step(failure)}",
             )
-        ) from trouble
+        ) from failure
 
 
 def _ports(workspace: Workspace, lease: Lease, conduct: ApplyOptions) -> Ports:

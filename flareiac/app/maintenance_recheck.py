@@ -56,9 +56,9 @@ class MaintenanceRecheck:
         if not isinstance(itself, Present):
             raise Failure(_not_there(address, itself))
         resource = replace(asked.resource, identity=itself.identity)
-        figures, troubles = workspace.measure([self._measurement(asked, resource, record)])
+        figures, problems = workspace.measure([self._measurement(asked, resource, record)])
         if address not in figures:
-            raise Failure(*(replace(item, severity=Severity.ERROR) for item in troubles))
+            raise Failure(*(replace(item, severity=Severity.ERROR) for item in problems))
         held_by = replace(snapshot, resources=users)
         former = workspace.observe(maintaining.former_questions(held_by))
         coming = [item for item in asked.plan.resources if item.address not in snapshot.resources]

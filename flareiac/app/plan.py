@@ -86,8 +86,8 @@ def plan(workspace: Workspace, request: PlanRequest, *, loaded: Loaded | None = 
     desired = configuration.desired
     connections = _connections(workspace, desired, loaded.snapshot)
     observations = _observations(workspace, desired, loaded.snapshot, connections, request)
-    figures, troubles = _figures(workspace, desired, loaded.snapshot, connections, observations, request)
-    diagnostics.extend(troubles)
+    figures, problems = _figures(workspace, desired, loaded.snapshot, connections, observations, request)
+    diagnostics.extend(problems)
     started = time.perf_counter()
     inputs = Inputs(
         desired=desired,
@@ -319,10 +319,10 @@ def _figures(
                 runs=record.maintenance if (record := snapshot.resources.get(address)) else {},
             )
             wanted.append(Measurement(provider=resource.provider, type=kind.name, request=asked))
-    found, troubles = workspace.measure(wanted)
+    found, problems = workspace.measure(wanted)
     if found and snapshot.serial:  # a state that nothing was written to has another lineage with each plan
         remember(snapshot.lineage, workspace.project.workspace, found)
-    return found, troubles
+    return found, problems
 
 
 def _recorded_data(snapshot: Snapshot) -> Callable[[Question], Present | None]:

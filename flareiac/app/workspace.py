@@ -109,14 +109,14 @@ class Workspace:
         it.
         """
         types = AS_STORED if as_stored or even_moved else InstalledTypes()
-        with state_trouble(self):
+        with state_errors(self):
             return self._understood(Expected.SEEN, types, even_moved=even_moved)
 
     def load_or_damage(self, expected: Expected = Expected.SEEN) -> Loaded | Damaged:
         """The same for a command that heals, or what is wrong with the state. One that a later release wrote
         is not damaged; one that cannot be decrypted is where any is expected. Raises ``Failure``.
         """
-        with state_trouble(self):
+        with state_errors(self):
             try:
                 loaded = self._understood(expected, InstalledTypes())
             except WrittenByNewer:
@@ -324,7 +324,7 @@ class Workspace:
 
 
 @contextmanager
-def state_trouble(workspace: Workspace) -> Iterator[None]:
+def state_errors(workspace: Workspace) -> Iterator[None]:
     """A state that cannot be read is a ``Failure`` that says what to do."""
     with _reachable(workspace.store.describe, workspace.place):
         yield
@@ -334,7 +334,7 @@ def state_trouble(workspace: Workspace) -> Iterator[None]:
 def _reachable(
     where: Callable[[], str], place: StatePlace | None = None, *, verb: str = "read"
 ) -> Iterator[None]:
-    """Trouble with reading a state, or with making its place ready (``verb``), as a ``Failure``."""
+    """ErrorKind with reading a state, or with making its place ready (``verb``), as a ``Failure``."""
     try:
         yield
     except Damaged as problem:
@@ -344,15 +344,15 @@ def _reachable(
                 f"{problem.where}: {problem.why}. Nothing was changed. {_way_out(problem)}",
             )
         ) from problem
-    except OSError as trouble:
+    except OSError as failure:
         raise Failure(
             error(
                 codes.STATE_UNREACHABLE,
-                f"{where()}: {trouble.strerror or trouble}. Nothing was changed.{first_step(trouble, verb)}",
+                f"{where()}: {failure.strerror or failure}. Nothing was changed.{first_step(failure, verb)}",
                 subject=place.span if place is not None else None,
             ),
             sources=place.sources if place is not None else None,
-        ) from trouble
+        ) from failure
 
 
 def _way_out(problem: Damaged) -> str:

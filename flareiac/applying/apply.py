@@ -152,18 +152,18 @@ def _finish(
 
 def _with_emergency_file(recording: Recording, report: Report) -> Report:
     """The report of an apply that could not record all, where it has results in a file."""
-    file, trouble = recording.emergency_file, recording.trouble
-    if file is None or trouble is None:
+    file, exc = recording.emergency_file, recording.trouble
+    if file is None or exc is None:
         return report
-    lost = results_in_file(file, trouble)
+    lost = results_in_file(file, exc)
     return replace(report, diagnostics=(*report.diagnostics, lost), emergency_file=file)
 
 
-def _last_write_failed(trouble: OSError) -> Diagnostic:
+def _last_write_failed(exc: OSError) -> Diagnostic:
     return error(
         codes.FINAL_STATE_NOT_WRITTEN,
-        f"{trouble.strerror or trouble}. Every result is in the journal all the same, and the next command "
-        f"reads it from there.{first_step(trouble)}",
+        f"{exc.strerror or exc}. Every result is in the journal all the same, and the next command "
+        f"reads it from there.{first_step(exc)}",
     )
 
 

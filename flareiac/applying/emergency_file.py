@@ -55,9 +55,9 @@ def waiting_files(root: Path, apply_id: str = "") -> list[str]:
     return [str(path.relative_to(root)) for path in found]
 
 
-def results_in_file(file: str, trouble: OSError | LockLost) -> Diagnostic:
+def results_in_file(file: str, failure: OSError | LockLost) -> Diagnostic:
     """Builds the diagnostic for a state that could no longer be written after operations had begun."""
-    why = trouble.strerror or trouble if isinstance(trouble, OSError) else trouble
+    why = failure.strerror or failure if isinstance(failure, OSError) else failure
     return error(
         codes.RESULTS_IN_EMERGENCY_FILE,
         f"{why}. Nothing more was started, and what had ended is in {file}. Restore access, then run "

@@ -274,7 +274,7 @@ def _run(
     except OSError as problem:
         return _Answer(
             elapsed=elapsed(),
-            diagnostics=(_state_trouble(execution.ports.store.describe(), resource.address, problem),),
+            diagnostics=(_state_errors(execution.ports.store.describe(), resource.address, problem),),
             settled=False,
         )
     return _Answer(elapsed=elapsed(), messages=messages)
@@ -492,10 +492,10 @@ def _lock_lost(text: str) -> Diagnostic:
     )
 
 
-def _state_trouble(where: str, address: str, trouble: OSError) -> Diagnostic:
+def _state_errors(where: str, address: str, exc: OSError) -> Diagnostic:
     return error(
         codes.STATE_NOT_WRITTEN,
-        f"{where}, while working on {address}: {trouble.strerror or trouble}. The journal says what was "
-        f"begun, and the next apply settles it by reading.{first_step(trouble)}",
+        f"{where}, while working on {address}: {exc.strerror or exc}. The journal says what was "
+        f"begun, and the next apply settles it by reading.{first_step(exc)}",
         address=address,
     )

@@ -6,11 +6,11 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _REFUSED = frozenset({errno.EACCES, errno.EPERM})
 
 
-def first_step(trouble: OSError, verb: str = "write") -> str:
+def first_step(error: OSError, verb: str = "write") -> str:
     """The step that makes it possible to ``verb`` there, as a sentence with a space before it. Empty where
     the error is one of our own, without a number, whose text says what to do.
     """
-    match trouble.errno:
+    match error.errno:
         case None:
             return ""
         case number if number in _FULL:

@@ -37,7 +37,7 @@ from flareiac.lang.syntax import (
     Variable,
     literal_text,
 )
-from flareiac.lang.syntax_errors import SyntaxTrouble
+from flareiac.lang.syntax_errors import InvalidSyntax
 from flareiac.lang.template_parts import Mark, Text, assemble
 from flareiac.lang.tokens import Token
 from flareiac.lang.values import written_number
@@ -67,13 +67,13 @@ class Tail(NamedTuple):
 
 
 class Builder:
-    """Handlers by rule name for one piece of text, each called with the values of its symbols. ``troubles``
+    """Handlers by rule name for one piece of text, each called with the values of its symbols. ``problems``
     collects what is wrong without stopping the reading.
     """
 
     def __init__(self, text: str, origin: Origin) -> None:
         self.text, self.origin = text, origin
-        self.troubles: list[SyntaxTrouble] = []
+        self.problems: list[InvalidSyntax] = []
         self.chains: dict[int, int] = {}
         self.handlers: dict[str, Callable[..., Part]] = {
             "start": lambda *items: self.body(items, 0, len(text)),
@@ -124,7 +124,7 @@ class Builder:
         return self.text[part.start : part.end]
 
     def complain(self, code: Code, detail: str, start: int, end: int) -> None:
-        self.troubles.append(SyntaxTrouble(code, detail, start, end))
+        self.problems.append(InvalidSyntax(code, detail, start, end))
 
     def word(self, token: Token) -> Variable:
         return Variable(self.origin, token.start, token.end, name=token.text)
@@ -228,7 +228,7 @@ class Builder:
         count = self.chains[left.start] = self.chains.get(left.start, 0) + 1
         if count > _LONGEST_CHAIN:
             detail = f"More than {_LONGEST_CHAIN} steps in a row; split it with local values."
-            raise SyntaxTrouble(codes.TOO_DEEP, detail, left.start, end)
+            raise InvalidSyntax(codes.TOO_DEEP, detail, left.start, end)
 
     def parentheses(self, opened: Token, inner: Expression, closed: Token) -> Parentheses:
         return Parentheses(self.origin, opened.start, closed.end, inner=inner)

@@ -90,7 +90,7 @@ def _attempt(evaluator: Evaluating, expr: Call, name: str) -> Value:
     if not expr.arguments or (name == "can" and len(expr.arguments) > 1):
         count = "one argument" if name == "can" else "at least one argument"
         return evaluator.fail(expr, codes.WRONG_ARGUMENT_COUNT, f"{name}() takes {count}.")
-    trouble: list[str] = []
+    failure: list[str] = []
     for argument in expr.arguments:
         evaluator.check_names(argument)
     for argument in expr.arguments:
@@ -102,8 +102,8 @@ def _attempt(evaluator: Evaluating, expr: Call, name: str) -> Value:
             return boolean(good).with_sensitive(good and contains_sensitive(value))
         if good:
             return value
-        trouble.extend(item.line for item in diagnostics)
-    return evaluator.fail(expr, codes.NOTHING_TO_TRY, " ".join(trouble[:4]))
+        failure.extend(item.line for item in diagnostics)
+    return evaluator.fail(expr, codes.NOTHING_TO_TRY, " ".join(failure[:4]))
 
 
 def _arguments(evaluator: Evaluating, expr: Call) -> list[tuple[Value, Node]] | None:

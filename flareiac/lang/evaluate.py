@@ -423,18 +423,18 @@ class Evaluator:
         """
         if left.raw is not UNKNOWN:
             return self.value(right)
-        value, trouble = self.silently(right)
-        return unknown(BOOL) if trouble.has_errors else value
+        value, failure = self.silently(right)
+        return unknown(BOOL) if failure.has_errors else value
 
     def conditional(self, expr: Conditional) -> Value:
         condition = self.condition(expr.condition, expr)
-        then, then_trouble = self.silently(expr.then)
-        otherwise, otherwise_trouble = self.silently(expr.otherwise)
+        then, then_problems = self.silently(expr.then)
+        otherwise, otherwise_problems = self.silently(expr.otherwise)
         if condition.raw is not UNKNOWN:
-            self.diagnostics.extend(then_trouble if condition.raw else otherwise_trouble)
+            self.diagnostics.extend(then_problems if condition.raw else otherwise_problems)
         # What could not be evaluated is of any type
-        then = unknown() if then_trouble.has_errors else then
-        otherwise = unknown() if otherwise_trouble.has_errors else otherwise
+        then = unknown() if then_problems.has_errors else then
+        otherwise = unknown() if otherwise_problems.has_errors else otherwise
         wanted = self.branch_type(then, otherwise, expr)
         if wanted is None:
             return unknown()

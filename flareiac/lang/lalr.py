@@ -9,7 +9,7 @@ from flareiac.kernel import codes
 from flareiac.lang.build import Builder, Part
 from flareiac.lang.grammar import Table
 from flareiac.lang.syntax import Body
-from flareiac.lang.syntax_errors import SyntaxTrouble
+from flareiac.lang.syntax_errors import InvalidSyntax
 from flareiac.lang.tokens import Token
 
 _KEYWORDS: Final = frozenset({"if", "in", "for", "else", "endif", "endfor", "null", "true", "false"})
@@ -20,7 +20,7 @@ stack later.
 
 
 def parse(tokens: list[Token], table: Table, builder: Builder) -> Body:
-    """The body that terminals spell. Raises ``SyntaxTrouble``.
+    """The body that terminals spell. Raises ``InvalidSyntax``.
 
     The one hot loop of the front end: what it needs is in local names, and nothing in it is a function.
     """
@@ -44,7 +44,7 @@ def parse(tokens: list[Token], table: Table, builder: Builder) -> Body:
                 value_stack.append(token if kind is own else token._replace(kind=kind))
                 if len(state_stack) > _DEPTH_LIMIT:
                     detail = "Split this with local values."
-                    raise SyntaxTrouble(codes.TOO_DEEP, detail, token.start, token.end)
+                    raise InvalidSyntax(codes.TOO_DEEP, detail, token.start, token.end)
                 break
             rule = rules[-1 - action]
             if rule.transparent:
@@ -130,7 +130,7 @@ _SHOWN: Final = {
 }
 
 
-def unexpected(token: Token, possible: AbstractSet[str], text: str) -> SyntaxTrouble:
+def unexpected(token: Token, possible: AbstractSet[str], text: str) -> InvalidSyntax:
     """The sentence for a terminal that fits nowhere."""
     sentence = next(
         case.sentence
@@ -144,4 +144,4 @@ def unexpected(token: Token, possible: AbstractSet[str], text: str) -> SyntaxTro
         shown=text[token.start : token.end], wanted=f" Expected {wanted}." if wanted else ""
     )
     end = token.end if token.kind == "$END" else max(token.end, token.start + 1)
-    return SyntaxTrouble(codes.INVALID_SYNTAX, detail, token.start, end)
+    return InvalidSyntax(codes.INVALID_SYNTAX, detail, token.start, end)

@@ -13,7 +13,7 @@ from flareiac.lang.origin import Origin
 from flareiac.lang.split import top_level_items
 from flareiac.lang.syntax import AttributeNode, BlockNode, Body, Expression, Parentheses
 from flareiac.lang.syntax_cache import SyntaxCache
-from flareiac.lang.syntax_errors import SyntaxTrouble
+from flareiac.lang.syntax_errors import InvalidSyntax
 from flareiac.lang.tokens import tokenize
 
 _SHOWN_WHOLE: Final = 400
@@ -103,12 +103,12 @@ def _read(text: str, origin: Origin, diagnostics: Diagnostics) -> Body | None:
     body: Body | None = None
     try:
         body = lalr.parse(tokenize(text), table(), builder)
-    except SyntaxTrouble as stopped:
-        builder.troubles.append(stopped)
-    for trouble in builder.troubles:
-        subject = origin.span(trouble.start, trouble.end)
+    except InvalidSyntax as stopped:
+        builder.problems.append(stopped)
+    for error in builder.problems:
+        subject = origin.span(error.start, error.end)
         context = origin.span(0, len(text)) if len(text) < _SHOWN_WHOLE else None
-        diagnostics.error(trouble.code, trouble.detail, subject=subject, context=context)
+        diagnostics.error(error.code, error.detail, subject=subject, context=context)
     return body
 
 

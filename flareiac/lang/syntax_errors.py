@@ -8,7 +8,7 @@ from flareiac.kernel.codes import Code
 
 
 @dataclass
-class SyntaxTrouble(Exception):
+class InvalidSyntax(Exception):
     """The error between two offsets of the piece of text being read."""
 
     code: Code

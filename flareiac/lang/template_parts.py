@@ -11,7 +11,7 @@ from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.lang.escapes import unescape_heredoc, unescape_quoted
 from flareiac.lang.origin import Origin
 from flareiac.lang.syntax import Expression, TemplateFor, TemplateIf, TemplatePart
-from flareiac.lang.syntax_errors import SyntaxTrouble
+from flareiac.lang.syntax_errors import InvalidSyntax
 
 _SPACES: Final = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
     map(chr, range(0x2000, 0x200B))
@@ -45,7 +45,7 @@ _LINES: Final = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 def assemble(pieces: list[Piece], opening: str, origin: Origin) -> tuple[TemplatePart, ...]:
-    """The parts of a template. ``opening`` is the quote or the heredoc's marker. Raises ``SyntaxTrouble``."""
+    """The parts of a template. ``opening`` is the quote or the heredoc's marker. Raises ``InvalidSyntax``."""
     meaning = unescape_quoted
     if opening.startswith("<<"):
         meaning, pieces = unescape_heredoc, _by_line(pieces)
@@ -137,7 +137,7 @@ class _Assembly:
             case "for":
                 return self.loop(piece)
             case word:
-                raise SyntaxTrouble(
+                raise InvalidSyntax(
                     codes.INVALID_DIRECTIVE,
                     f"The {word} directive belongs to no open directive.",
                     piece.start,
@@ -177,8 +177,8 @@ class _Assembly:
         )
 
 
-def _unclosed(piece: Mark, word: str) -> SyntaxTrouble:
-    return SyntaxTrouble(
+def _unclosed(piece: Mark, word: str) -> InvalidSyntax:
+    return InvalidSyntax(
         codes.INVALID_DIRECTIVE,
         f"The {piece.word} directive is not closed: the template ends before %{{ {word} }}.",
         piece.start,

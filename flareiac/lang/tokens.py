@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from flareiac.kernel import codes
-from flareiac.lang.syntax_errors import SyntaxTrouble
+from flareiac.lang.syntax_errors import InvalidSyntax
 
 
 class Token(NamedTuple):
@@ -179,7 +179,7 @@ class _Reader:
 
     def fraction(self, start: int, end: int) -> None:
         if self.out and self.out[-1].kind == "DOT":
-            raise SyntaxTrouble(
+            raise InvalidSyntax(
                 codes.UNSUPPORTED_INDEX,
                 "Two indexes in a row are written in brackets, such as [0][1].",
                 start,
@@ -189,7 +189,7 @@ class _Reader:
 
     def push(self, what: str, start: int) -> None:
         if len(self.open) >= _DEPTH_LIMIT:
-            raise SyntaxTrouble(
+            raise InvalidSyntax(
                 codes.TOO_DEEP, f"Expressions and blocks may be nested {_DEPTH_LIMIT} deep.", start, start + 1
             )
         self.open.append((what, start))
@@ -215,7 +215,7 @@ class _Reader:
             why = "closes nothing: nothing is open here."
             if what:
                 why = f"does not close the {name} opened before it."
-            raise SyntaxTrouble(codes.UNEXPECTED_BRACKET, f'"{text}" {why}', start, end)
+            raise InvalidSyntax(codes.UNEXPECTED_BRACKET, f'"{text}" {why}', start, end)
         self.open.pop()
         self.out.append(Token(_OPERATORS[text], text, start, end))
 
@@ -267,7 +267,7 @@ class _Reader:
                 self.emit("DBLQUOTE", match.start(), match.end())
                 return
             if self.at >= len(text):
-                raise SyntaxTrouble(
+                raise InvalidSyntax(
                     codes.INVALID_HEREDOC,
                     f"Nothing closes it: write {marker.lstrip('<-')} alone on a line where the text ends.",
                     opened,
@@ -284,11 +284,11 @@ class _Reader:
     def check_escapes(self, start: int, end: int) -> None:
         for match in _ESCAPE.finditer(self.text, start, end):
             if len(match.group()) == len("\\U0010FFFF") and match.group().upper() > _LAST_CHARACTER:
-                raise SyntaxTrouble(
+                raise InvalidSyntax(
                     codes.INVALID_ESCAPE, f"Unicode has no character {match.group()}.", *match.span()
                 )
             if match.group("bad") is not None:
-                raise SyntaxTrouble(
+                raise InvalidSyntax(
                     codes.INVALID_ESCAPE,
                     f'{match.group()} is not an escape sequence. There are \\n, \\r, \\t, \\", \\\\, '
                     "\\uNNNN and \\UNNNNNNNN; "
@@ -296,9 +296,9 @@ class _Reader:
                     *match.span(),
                 )
 
-    def unterminated_string(self) -> SyntaxTrouble:
+    def unterminated_string(self) -> InvalidSyntax:
         opened = self.open[-1][1]
-        return SyntaxTrouble(
+        return InvalidSyntax(
             codes.UNTERMINATED_STRING,
             "The line ends before the closing quote. Close the string on the same line, or use a heredoc "
             "for text of several lines.",
@@ -309,18 +309,18 @@ class _Reader:
     def refuse(self, start: int, _end: int) -> None:
         for beginning, code, detail in _REFUSED:
             if self.text.startswith(beginning, start):
-                raise SyntaxTrouble(code, detail, start, start + len(beginning))
+                raise InvalidSyntax(code, detail, start, start + len(beginning))
         detail = f"HCL has no meaning for {self.text[start]!r} here."
-        raise SyntaxTrouble(codes.INVALID_CHARACTER, detail, start, start + 1)
+        raise InvalidSyntax(codes.INVALID_CHARACTER, detail, start, start + 1)
 
-    def unclosed(self) -> SyntaxTrouble:
+    def unclosed(self) -> InvalidSyntax:
         what, start = self.open[-1]
         name, closing = _BRACKETS[what]
         detail = f"There is no {closing} for this {name} before the text ends."
         end = start + len(what.removesuffix("for"))
-        return SyntaxTrouble(codes.UNCLOSED_BRACKET, detail, start, end)
+        return InvalidSyntax(codes.UNCLOSED_BRACKET, detail, start, end)
 
 
 def tokenize(text: str) -> list[Token]:
-    """The terminals of a text. Raises ``SyntaxTrouble``."""
+    """The terminals of a text. Raises ``InvalidSyntax``."""
     return _Reader(text).run()

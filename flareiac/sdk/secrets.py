@@ -103,15 +103,15 @@ def secret_file(path: Path, *, most: int = -1) -> bytes:
     raise AssertionError("the last attempt returns or raises")
 
 
-def said(trouble: object) -> str:
+def said(failure: object) -> str:
     """The complaint of a client, in words and without secrets; a header that it could not send, and would
     show, may be one.
     """
-    text = masked(" ".join(str(getattr(trouble, "strerror", None) or trouble).split()))
+    text = masked(" ".join(str(getattr(failure, "strerror", None) or failure).split()))
     if "header value" in text.lower():
         return "a key, a token or a header has a line break, or another sign that cannot be sent"
-    match trouble:
-        case Exception() if type(trouble).__module__ == "http.client" and not text.endswith("response"):
+    match failure:
+        case Exception() if type(failure).__module__ == "http.client" and not text.endswith("response"):
             return "what it answers is no complete answer of HTTP"
         case TimeoutError() if not text or text in ("timed out", "The read operation timed out"):
             return "it did not answer in time"

@@ -87,8 +87,8 @@ def known_of(metadata: Mapping[str, Any]) -> Known:
     """Raises ``ValueError`` where the content has another shape."""
     try:
         return _known_of(metadata)
-    except (AttributeError, KeyError, TypeError) as trouble:
-        raise ValueError(f"no metadata of a table: {trouble!r}") from trouble
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ValueError(f"no metadata of a table: {error!r}") from error
 
 
 def _known_of(metadata: Mapping[str, Any]) -> Known:

@@ -126,8 +126,8 @@ def text_of(path: Place) -> str:
     """The content of a file of UTF-8 text. Raises ``Damaged``."""
     try:
         return path.read_text(encoding="utf-8")
-    except (OSError, ValueError) as trouble:
-        raise unreadable(path, trouble) from None
+    except (OSError, ValueError) as error:
+        raise unreadable(path, error) from None
 
 
 def json_object(text: str, path: Place) -> dict[str, Any]:
@@ -142,8 +142,8 @@ def any_json(text: str, path: Place) -> Any:
     """A line as JSON. Raises ``Damaged``."""
     try:
         return parse_json(text)
-    except (ValueError, RecursionError) as trouble:
-        raise Damaged(path, f"it is not JSON: {trouble}") from None
+    except (ValueError, RecursionError) as error:
+        raise Damaged(path, f"it is not JSON: {error}") from None
 
 
 def whole(value: Any) -> int | None:
@@ -152,11 +152,11 @@ def whole(value: Any) -> int | None:
     return value if is_long else None
 
 
-def unreadable(place: Place, trouble: Exception) -> Damaged:
+def unreadable(place: Place, error: Exception) -> Damaged:
     """The error for a place that could not be read or does not hold text: ``Damaged`` or ``Unreachable``."""
-    if not isinstance(trouble, OSError):
+    if not isinstance(error, OSError):
         return Damaged(place, "it is not text")
-    why = f"it cannot be read: {trouble.strerror or trouble}"
-    if isinstance(trouble, FileNotFoundError | IsADirectoryError | NotADirectoryError):
+    why = f"it cannot be read: {error.strerror or error}"
+    if isinstance(error, FileNotFoundError | IsADirectoryError | NotADirectoryError):
         return Damaged(place, why)
     return Unreachable(place, why)

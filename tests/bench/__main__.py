@@ -294,8 +294,8 @@ def _measure(
                 found.append(figure)
                 sys.stdout.write(figure.line() + "\n")
                 sys.stdout.flush()
-        except RuntimeError as trouble:
-            sys.stderr.write(f"{name}: {trouble}\n")
+        except RuntimeError as error:
+            sys.stderr.write(f"{name}: {error}\n")
             return False
     return True
 

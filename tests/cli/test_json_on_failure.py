@@ -124,19 +124,15 @@ def project(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    "trouble", [damaged, missing_plan, truncated_plan, bad_configuration, locked, unreachable]
+    "error", [damaged, missing_plan, truncated_plan, bad_configuration, locked, unreachable]
 )
-def test_every_command_answers_in_json(project: Path, trouble: Any) -> None:
+def test_every_command_answers_in_json(project: Path, error: Any) -> None:
     with ExitStack() as stack:
-        stack.enter_context(trouble(project))
+        stack.enter_context(error(project))
         for command in COMMANDS:
-            if (
-                "apply" in command
-                and trouble in (missing_plan, truncated_plan)
-                and "saved.plan" not in command
-            ):
+            if "apply" in command and error in (missing_plan, truncated_plan) and "saved.plan" not in command:
                 continue  # it would change what the other commands look at
-            if command[0] == "destroy" and trouble in (missing_plan, truncated_plan):
+            if command[0] == "destroy" and error in (missing_plan, truncated_plan):
                 continue
             done = flareiac(project, *command, "-json")
             found = parsed(done, command)

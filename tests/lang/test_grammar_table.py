@@ -17,7 +17,7 @@ from flareiac.lang import grammar
 from flareiac.lang.build import Builder
 from flareiac.lang.lalr import parse
 from flareiac.lang.origin import Origin
-from flareiac.lang.syntax_errors import SyntaxTrouble
+from flareiac.lang.syntax_errors import InvalidSyntax
 from flareiac.lang.tokens import tokenize
 from tests.docs.versions import constraints
 
@@ -67,7 +67,7 @@ def _accepts(text: str, table: grammar.Table) -> bool:
     origin = Origin(Source("main.flare.hcl", text))
     try:
         parse(tokenize(text), table, Builder(text, origin))
-    except SyntaxTrouble:
+    except InvalidSyntax:
         return False
     return True
 

@@ -77,11 +77,11 @@ def perform(root: Path, command: tuple[str, ...]) -> Ending:
         warnings.catch_warnings(),
     ):
         try:
-            code, trouble = run([f"-chdir={root}", *command]), ""
+            code, error = run([f"-chdir={root}", *command]), ""
         except BaseException as problem:  # noqa: BLE001 - whatever it is, it is what is looked for
-            code, trouble = -1, f"{type(problem).__name__}: {problem}"
+            code, error = -1, f"{type(problem).__name__}: {problem}"
     return Ending(
-        code=code, out=_content(out), err=_content(err) + trouble, seconds=time.process_time() - begun
+        code=code, out=_content(out), err=_content(err) + error, seconds=time.process_time() - begun
     )
 
 

@@ -81,8 +81,8 @@ def _tree(folder: Place) -> dict[str, Any] | None:
 def _outcome(function: Callable[..., Any], *arguments: Any) -> Any:
     try:
         return function(*arguments)
-    except (Damaged, OSError, AssertionError) as trouble:
-        return trouble
+    except (Damaged, OSError, AssertionError) as error:
+        return error
 
 
 def _shown(outcome: Any, root: str) -> str:

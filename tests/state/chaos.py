@@ -60,8 +60,8 @@ def runs(remotes: Sequence[Remote], seeds: Sequence[int], directory: Path) -> It
 def _answered(context: object, remote: Remote, seed: int, directory: Path) -> Outcome:
     try:
         return _run(context, remote, seed, directory)
-    except StateUnreachable as trouble:
-        return Outcome(seed=seed, killed=0, acknowledged=0, problem="", unanswered=str(trouble))
+    except StateUnreachable as error:
+        return Outcome(seed=seed, killed=0, acknowledged=0, problem="", unanswered=str(error))
 
 
 def _run(context: object, remote: Remote, seed: int, directory: Path) -> Outcome:

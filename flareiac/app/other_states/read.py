@@ -115,9 +115,9 @@ def _load(state: OtherState, project: Project) -> tuple[str, Loaded]:
         if failure.diagnostics[0].code not in _KEYS:
             raise
         raise Failure(error(codes.OTHER_STATE_ENCRYPTED, _locked(where))) from failure
-    except OSError as trouble:
-        why = f"{where}: {trouble.strerror or trouble}. Restore access to it, for reading."
-        raise Failure(error(codes.OTHER_STATE_UNREACHABLE, why)) from trouble
+    except OSError as exc:
+        why = f"{where}: {exc.strerror or exc}. Restore access to it, for reading."
+        raise Failure(error(codes.OTHER_STATE_UNREACHABLE, why)) from exc
     if (moved := loaded.recovered.moved) is not None:
         why = (
             f"The state in {where} was moved to {moved}; what is left here is as old as the move. Name the "

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from flareiac.app.state.single_operation import DamagedState, locked_or_damaged, replace_damaged, write_state
-from flareiac.app.workspace import Workspace, state_trouble
+from flareiac.app.workspace import Workspace, state_errors
 from flareiac.kernel import codes
 from flareiac.kernel.data import read_json
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
@@ -87,7 +87,7 @@ def kept_of_damaged(workspace: Workspace) -> tuple[Earlier, ...]:
     """Returns the snapshots that can be recorded again where the state cannot be read: the one in place, if
     only the journal is damaged, and those before it. Raises ``Failure``.
     """
-    with state_trouble(workspace):
+    with state_errors(workspace):
         return (*_in_place(workspace), *_kept(workspace))
 
 
@@ -106,7 +106,7 @@ def _in_place(workspace: Workspace) -> Iterator[Earlier]:
 
 
 def _kept(workspace: Workspace) -> tuple[Earlier, ...]:
-    with state_trouble(workspace):
+    with state_errors(workspace):
         return tuple(_with_figures(workspace, item) for item in workspace.store.history())
 
 
@@ -154,7 +154,7 @@ def _unknown(wanted: str, kept: tuple[Earlier, ...]) -> Diagnostic:
 
 def _read(workspace: Workspace, name: str) -> Snapshot:
     try:
-        with state_trouble(workspace):
+        with state_errors(workspace):
             if name == WITHOUT_JOURNAL and (stored := workspace.store.read_snapshot()) is not None:
                 content = stored.content
             else:

@@ -9,7 +9,7 @@ from typing import Final
 
 from flareiac.app.state.lock import locked
 from flareiac.app.state.single_operation import writing_state
-from flareiac.app.workspace import Workspace, state_trouble
+from flareiac.app.workspace import Workspace, state_errors
 from flareiac.applying.emergency_file import waiting_files
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
@@ -118,7 +118,7 @@ def _remove_if_held(workspace: Workspace, file: str) -> str | None:
 def _earlier(workspace: Workspace) -> Iterator[Snapshot]:
     """The earlier states that can be read, newest first. Raises ``Failure``."""
     root, types = str(workspace.root), workspace.installed.registry.types
-    with state_trouble(workspace):
+    with state_errors(workspace):
         for item in workspace.store.history():
             with suppress(KeyError, Damaged, PassphraseMissing):
                 yield decode_state(workspace.store.read_history(item.name), item.name, root, types)
@@ -127,9 +127,9 @@ def _earlier(workspace: Workspace) -> Iterator[Snapshot]:
 def _read(path: Path, file: str, workspace: Workspace) -> EmergencyJournal:
     try:
         return decode_emergency(path.read_bytes(), file, workspace.unseal)
-    except OSError as trouble:
-        why = f"{file}: {trouble.strerror or trouble}. Nothing was changed."
-        raise Failure(error(codes.EMERGENCY_FILE_UNREADABLE, why)) from trouble
+    except OSError as failure:
+        why = f"{file}: {failure.strerror or failure}. Nothing was changed."
+        raise Failure(error(codes.EMERGENCY_FILE_UNREADABLE, why)) from failure
     except Damaged as problem:
         if not path.stat().st_size:
             why = f"{file} is empty: it holds nothing to recover. Delete it."

@@ -178,7 +178,7 @@ def writing_state(consequence: str, workspace: Workspace) -> Iterator[None]:
     except (Conflict, LockLost) as problem:
         why = f"{problem}. {consequence}. Run the command again."
         raise Failure(error(codes.STATE_CHANGED_MEANWHILE, why)) from problem
-    except OSError as trouble:
+    except OSError as failure:
         where = workspace.store.describe()
-        why = f"{where}: {trouble.strerror or trouble}. {consequence}.{first_step(trouble)}"
-        raise Failure(error(codes.STATE_NOT_WRITTEN, why)) from trouble
+        why = f"{where}: {failure.strerror or failure}. {consequence}.{first_step(failure)}"
+        raise Failure(error(codes.STATE_NOT_WRITTEN, why)) from failure

@@ -88,10 +88,10 @@ def _hand_out(terminal: Terminal, found: Imported, target: Path | None) -> int:
     try:
         with target.open("x", encoding="utf-8") as stream:
             stream.write(content)
-    except OSError as trouble:
+    except OSError as failure:
         raise Failure(
-            error(codes.FILE_NOT_WRITTEN, f"{target.name}: {trouble.strerror or trouble}.")
-        ) from trouble
+            error(codes.FILE_NOT_WRITTEN, f"{target.name}: {failure.strerror or failure}.")
+        ) from failure
     count = len(found.addresses)
     imports = f"{count} import{'' if count == 1 else 's'}"
     following = "Next: flareiac plan shows them, flareiac apply adopts them."

@@ -56,6 +56,6 @@ def push(invocation: Invocation, file: File, force: Force = False) -> int:
 def _read(invocation: Invocation, file: str, name: str) -> bytes:
     try:
         return sys.stdin.buffer.read() if file == "-" else (invocation.root / file).read_bytes()
-    except OSError as trouble:
-        why = f"{name}: {trouble.strerror or trouble}. Nothing was changed."
-        raise Failure(error(codes.NOT_A_STATE_FILE, why)) from trouble
+    except OSError as failure:
+        why = f"{name}: {failure.strerror or failure}. Nothing was changed."
+        raise Failure(error(codes.NOT_A_STATE_FILE, why)) from failure

@@ -9,7 +9,7 @@ from flareiac.sdk.capabilities import Check, Verdict
 from flareiac.sdk.references import Resolved
 from flareiac_iceberg.catalogs.base import CatalogSpec
 from flareiac_iceberg.catalogs.entries import NoCatalog, Registered
-from flareiac_iceberg.catalogs.file_access import bucket_trouble, is_there
+from flareiac_iceberg.catalogs.file_access import bucket_error, is_there
 from flareiac_iceberg.catalogs.kinds import spec_of
 from flareiac_iceberg.catalogs.reader import everything_in, namespace_properties
 from flareiac_iceberg.format.locations import local_path
@@ -83,7 +83,7 @@ def _closed_bucket(spec: CatalogSpec) -> Check | None:
     if spec.is_server or not spec.warehouse.startswith("s3://"):
         return None
     try:
-        why = bucket_trouble(spec.warehouse, spec.settings())
+        why = bucket_error(spec.warehouse, spec.settings())
     except Failure as failure:
         reason = failure.diagnostics[0]
         return Check(name=spec.address, verdict=Verdict.FAIL, text=reason.summary, fix=reason.detail)

@@ -117,8 +117,8 @@ def _s3_told(catalog: CatalogSpec | None) -> Iterator[None]:
         raise OSError(
             errno.EACCES, f"S3 answers {known.get('Code', '?')}: {known.get('Message', '')} ({_ADVICE})"
         ) from None
-    except (BotoCoreError, ResponseParserError, *GARBLED) as trouble:
-        raise OSError(errno.EIO, f"{said(trouble)} ({_ADVICE})") from None
+    except (BotoCoreError, ResponseParserError, *GARBLED) as error:
+        raise OSError(errno.EIO, f"{said(error)} ({_ADVICE})") from None
 
 
 def s3_client(settings: dict[str, str]) -> Any:
@@ -150,7 +150,7 @@ def _client(settings: tuple[tuple[str, str], ...]) -> Any:
     )
 
 
-def bucket_trouble(warehouse: str, settings: dict[str, str]) -> str | None:
+def bucket_error(warehouse: str, settings: dict[str, str]) -> str | None:
     """The reason that a warehouse's bucket cannot be used, or None. Raises ``Failure`` where AWS's client is
     not installed.
     """
@@ -163,6 +163,6 @@ def bucket_trouble(warehouse: str, settings: dict[str, str]) -> str | None:
     except ClientError as answer:
         code = str(answer.response.get("Error", {}).get("Code", "?"))
         return {"404": "there is no such bucket", "403": "access is denied"}.get(code, f"S3 answers {code}")
-    except (BotoCoreError, ResponseParserError, *GARBLED) as trouble:
-        return said(trouble)
+    except (BotoCoreError, ResponseParserError, *GARBLED) as error:
+        return said(error)
     return None

@@ -68,24 +68,24 @@ def _checked(location: str, given: Callable[[], Data]) -> Attributes:
         parse_metadata(data, location)
     except UnknownVersion as unknown:
         raise Failure(error(codes.UNKNOWN_FORMAT, f"{location}: {unknown}. {_UNKNOWN}")) from unknown
-    except ContradictingIds as trouble:
-        raise Failure(error(codes.CONTRADICTING_IDS, f"{location}: {trouble}. {_CONTRADICTING}")) from trouble
-    except (FileNotFoundError, gzip.BadGzipFile) as trouble:
-        raise Failure(_unreadable(location, trouble.strerror or str(trouble))) from trouble
-    except OSError as trouble:
-        raise Failure(_unreadable(location, trouble.strerror or str(trouble), _WITHHELD)) from trouble
-    except Misshapen as trouble:
-        way_out = _NAMELESS if trouble.nameless else _LOST
-        raise Failure(_unreadable(location, str(trouble), way_out)) from trouble
-    except (ValueError, KeyError, TypeError, EOFError, StopIteration, zlib.error, RecursionError) as trouble:
-        raise Failure(_unreadable(location, _damage(trouble))) from trouble
+    except ContradictingIds as failure:
+        raise Failure(error(codes.CONTRADICTING_IDS, f"{location}: {failure}. {_CONTRADICTING}")) from failure
+    except (FileNotFoundError, gzip.BadGzipFile) as failure:
+        raise Failure(_unreadable(location, failure.strerror or str(failure))) from failure
+    except OSError as failure:
+        raise Failure(_unreadable(location, failure.strerror or str(failure), _WITHHELD)) from failure
+    except Misshapen as failure:
+        way_out = _NAMELESS if failure.nameless else _LOST
+        raise Failure(_unreadable(location, str(failure), way_out)) from failure
+    except (ValueError, KeyError, TypeError, EOFError, StopIteration, zlib.error, RecursionError) as failure:
+        raise Failure(_unreadable(location, _damage(failure))) from failure
     return data
 
 
-def _damage(trouble: Exception) -> str:
-    match trouble:
+def _damage(failure: Exception) -> str:
+    match failure:
         case json.JSONDecodeError():
-            return f"it is not JSON (line {trouble.lineno}, column {trouble.colno}: {trouble.msg})"
+            return f"it is not JSON (line {failure.lineno}, column {failure.colno}: {failure.msg})"
         case UnicodeDecodeError():
             return "it is not a text in UTF-8"
         case EOFError() | zlib.error():
@@ -93,7 +93,7 @@ def _damage(trouble: Exception) -> str:
         case RecursionError():
             return "its values are nested too deeply"
         case ValueError():
-            return str(trouble)
+            return str(failure)
         case _:
             return "what it holds does not fit together"
 

@@ -73,9 +73,9 @@ _DROP_NAMESPACE: Final = "DELETE FROM iceberg_namespace_properties WHERE catalog
 class _StatementFailed(Exception):
     """The database refused one statement; its connection is as it was."""
 
-    def __init__(self, trouble: Exception) -> None:
-        super().__init__(str(trouble))
-        self.trouble = trouble
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.trouble = error
 
 
 class SqlWriter(PointerWriter[S]):
@@ -129,14 +129,14 @@ class SqlWriter(PointerWriter[S]):
             with self._transaction(writes=False) as connection:
                 self._run(connection, _COLUMNS)
                 self._run(connection, _PROPERTIES)
-        except self.database_error as trouble:
-            if not self.is_missing(trouble):
+        except self.database_error as error:
+            if not self.is_missing(error):
                 raise
             return False
         return True
 
     @abstractmethod
-    def is_missing(self, trouble: Exception) -> bool:
+    def is_missing(self, error: Exception) -> bool:
         """Returns True if the driver complains that a table of the database does not exist."""
 
     @contextmanager
@@ -144,10 +144,10 @@ class SqlWriter(PointerWriter[S]):
         del opening  # what may have been committed in spite of its error is reported at the commit
         try:
             yield
-        except self.database_error as trouble:
-            raise Failure(self.trouble(str(trouble), known=True)) from trouble
-        except OSError as trouble:
-            raise Failure(self.trouble(trouble.strerror or str(trouble), known=True)) from trouble
+        except self.database_error as error:
+            raise Failure(self.trouble(str(error), known=True)) from error
+        except OSError as error:
+            raise Failure(self.trouble(error.strerror or str(error), known=True)) from error
 
     def default_location(self, target: Target) -> str:
         """See ``PointerWriter``; a namespace may have a location of its own."""
@@ -250,17 +250,17 @@ class SqlWriter(PointerWriter[S]):
     def _changed_alone(self, change: _Change) -> int | BaseException:
         try:
             [found] = self._changed_together([change])
-        except Exception as trouble:  # noqa: BLE001 - it is this one's trouble; those before it are committed
-            return trouble
+        except Exception as error:  # noqa: BLE001 - it is this one's trouble; those before it are committed
+            return error
         return found
 
     def _rows_changed(self, connection: Connection, statement: str, parameters: Sequence[str | None]) -> int:
         try:
             changed: int = self._run(connection, statement, *parameters).rowcount
-        except self.database_error as trouble:
+        except self.database_error as error:
             if self.is_lost(connection):
                 raise
-            raise _StatementFailed(trouble) from trouble
+            raise _StatementFailed(error) from error
         return changed
 
     def _asked(self, statement: str, *parameters: str) -> Sequence[Any]:
@@ -297,7 +297,7 @@ class SqlWriter(PointerWriter[S]):
     def _commit_transaction(self, connection: Connection) -> None:
         try:
             connection.commit()
-        except self.database_error as trouble:
+        except self.database_error as error:
             if not self.is_lost(connection):
                 raise
-            raise Failure(self.trouble(str(trouble), known=False)) from trouble
+            raise Failure(self.trouble(str(error), known=False)) from error

@@ -115,9 +115,9 @@ class Search:
         if place.is_view:
             return LeftOut(id=place.id, why="it is a view; FlareIaC manages tables")
         body = {"catalog": Reference(place.catalog.address), "namespace": place.namespace, "name": place.name}
-        frame, trouble = _canonical(body, place, references, self.project)
-        if trouble:
-            return LeftOut(id=place.id, why=trouble[0].line)
+        frame, failure = _canonical(body, place, references, self.project)
+        if failure:
+            return LeftOut(id=place.id, why=failure[0].line)
         return ReadRequest(
             address=place.address, desired=frame, recorded=None, references=references, cheap=False
         )
@@ -247,20 +247,20 @@ def _sayable(
     ]
     notes.extend(_terms_left_out(body, definition, observed))
     while True:
-        desired, trouble = _canonical(body, place, references, project)
-        if not trouble:
+        desired, failure = _canonical(body, place, references, project)
+        if not failure:
             break
-        name, *rest = map(str, trouble[0].attribute or ("",))
+        name, *rest = map(str, failure[0].attribute or ("",))
         if name not in body or name in ("catalog", "namespace", "name"):
-            return None, [trouble[0].line]
+            return None, [failure[0].line]
         if name == "column" and rest[1:] and rest[1] in ("comment", "tags", "default"):
             body[name][rest[0]].pop(rest[1])
-            notes.append(f"{rest[1]} of column {rest[0]} is left out and not managed. {trouble[0].line}")
+            notes.append(f"{rest[1]} of column {rest[0]} is left out and not managed. {failure[0].line}")
             continue
         for each in (name, *(_ON_COLUMNS if name == "column" else ())):
             body.pop(each, None)
         what = "The columns, and what is made of them, are" if name == "column" else f"{name} is"
-        notes.append(f"{what} left out and not managed. {trouble[0].line}")
+        notes.append(f"{what} left out and not managed. {failure[0].line}")
     worse = _would_change(observed, desired, place, references, project)
     return (None, [worse]) if worse else (body, notes)
 

@@ -256,8 +256,8 @@ def _failures(location: str) -> Iterator[None]:
         yield
     except Failure:
         raise
-    except Exception as trouble:  # the library has exceptions of its own for schemas that do not fit, too
-        raise Failure(unreadable(location, f"{type(trouble).__name__}: {trouble}")) from trouble
+    except Exception as failure:  # the library has exceptions of its own for schemas that do not fit, too
+        raise Failure(unreadable(location, f"{type(failure).__name__}: {failure}")) from failure
 
 
 def unreadable(location: str, why: str) -> Diagnostic:

@@ -142,8 +142,8 @@ def _metadata_of(item: Registered, catalog: CatalogSpec) -> Data:
         return item.fetch()[1] if item.fetch is not None else _content(item.metadata, catalog)
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, EOFError, zlib.error) as trouble:
-        raise Failure(unreadable(catalog, f"the metadata {item.metadata}: {trouble}")) from trouble
+    except (OSError, ValueError, EOFError, zlib.error) as error:
+        raise Failure(unreadable(catalog, f"the metadata {item.metadata}: {error}")) from error
 
 
 def _uuid_in(metadata: Data) -> str | None:

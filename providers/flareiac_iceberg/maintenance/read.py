@@ -105,7 +105,7 @@ def reader_of(catalog: CatalogSpec) -> Read:
     def read(location: str) -> bytes:
         try:
             return read_file(location, catalog)
-        except OSError as trouble:
-            raise Failure(unreadable(location, trouble.strerror or str(trouble))) from trouble
+        except OSError as error:
+            raise Failure(unreadable(location, error.strerror or str(error))) from error
 
     return read

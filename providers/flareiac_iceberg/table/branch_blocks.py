@@ -42,10 +42,10 @@ def branches_and_tags(wanted: Attributes, diagnostics: Diagnostics) -> Attribute
 
 
 def _parts(kind: str, name: str, item: Attributes, diagnostics: Diagnostics) -> Attributes:
-    if (trouble := _bad_name(kind, name)) is not None:
+    if (error := _bad_name(kind, name)) is not None:
         diagnostics.error(
             codes.INVALID_BRANCH_NAME,
-            f'"{name}" cannot be {with_article(kind)}. {trouble}',
+            f'"{name}" cannot be {with_article(kind)}. {error}',
             attribute=(kind, name),
         )
     return {part: _part(item.get(part), (kind, name, part), diagnostics) for part in _PARTS[kind]}

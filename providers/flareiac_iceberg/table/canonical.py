@@ -239,8 +239,8 @@ def _columns(
             kind, required = (
                 (Plain(name=_UNREAD), False) if block["type"] is None else table_type(block["type"])
             )
-        except TypeTextError as trouble:
-            why = f'The type of column "{name}" cannot be used: {trouble}'
+        except TypeTextError as error:
+            why = f'The type of column "{name}" cannot be used: {error}'
             diagnostics.error(codes.INVALID_COLUMN_TYPE, why, attribute=("column", name, "type"))
             kind, required = Plain(name=_UNREAD), False
         levels = flatten(name, kind, required)
@@ -290,8 +290,8 @@ def _default(name: str, kind: str, value: Data, version: Data, diagnostics: Diag
         return None
     try:
         return default_value(kind, value)
-    except DoesNotFit as trouble:
-        why = f'Column "{name}" is {kind}: {trouble}'
+    except DoesNotFit as error:
+        why = f'Column "{name}" is {kind}: {error}'
         diagnostics.error(codes.UNFIT_DEFAULT, why, attribute=("column", name, "default"))
         return None
 

@@ -66,8 +66,8 @@ def delete(files: Sequence[str], catalog: CatalogSpec) -> tuple[str, ...]:
             delete_file(file, catalog)
         except FileNotFoundError:
             return None
-        except OSError as trouble:
-            return trouble.strerror or str(trouble)
+        except OSError as problem:
+            return problem.strerror or str(problem)
         return None
 
     with ThreadPoolExecutor(_AT_ONCE) as pool:

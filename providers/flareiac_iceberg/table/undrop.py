@@ -139,10 +139,10 @@ def _listed(folder: str, catalog: CatalogSpec, notes: list[str]) -> list[str]:
         return names_in(folder, catalog)
     except FileNotFoundError:
         return []
-    except OSError as trouble:
+    except OSError as problem:
         notes.append(
             f"whether it has a later metadata file is not known: {folder} cannot be listed "
-            f"({trouble.strerror or trouble})"
+            f"({problem.strerror or problem})"
         )
         return []
 

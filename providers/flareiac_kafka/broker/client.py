@@ -235,14 +235,14 @@ class Cluster:
     def _opened(self, make: Callable[[], _T]) -> _T:
         try:
             return make()
-        except KafkaException as trouble:
-            reason = _reason(trouble)
+        except KafkaException as failure:
+            reason = _reason(failure)
             text = reason.line.rpartition("client: ")[2]
             why = f"{self._address}: {text}. Streams use Java's client, which may take it."
             raise Failure(error(codes.CLIENT_NOT_OPENED, why)) from None
 
-    def _note(self, trouble: KafkaError) -> None:
-        self._seen[trouble.name()] = Reason(name=trouble.name(), text=trouble.str())
+    def _note(self, failure: KafkaError) -> None:
+        self._seen[failure.name()] = Reason(name=failure.name(), text=failure.str())
 
     @property
     def _left(self) -> float:
@@ -267,8 +267,8 @@ class Cluster:
             self._admin.poll(_STEP_S)
         try:
             return future.result()
-        except KafkaException as trouble:
-            reason = _reason(trouble)
+        except KafkaException as failure:
+            reason = _reason(failure)
             if reason.name in UNDECIDED:
                 raise Failure(self._unanswered()) from None
             raise Refused(reason) from None
@@ -319,10 +319,10 @@ class Cluster:
                 if self._gives_up():
                     raise Failure(self._unanswered())
                 continue
-            place, trouble = (message.topic() or "", message.partition() or 0), message.error()
-            if trouble is not None:
-                if trouble.name() != "_PARTITION_EOF":
-                    reason = Reason(name=trouble.name(), text=trouble.str())
+            place, failure = (message.topic() or "", message.partition() or 0), message.error()
+            if failure is not None:
+                if failure.name() != "_PARTITION_EOF":
+                    reason = Reason(name=failure.name(), text=failure.str())
                     raise Failure(self._refusal(Refused(reason), f"records of {place[0]}"))
                 waiting.discard(place)
                 continue
@@ -361,8 +361,8 @@ def _id(found: object) -> str | None:
     return None if found is None or text == _NO_ID else text
 
 
-def _reason(trouble: KafkaException) -> Reason:
-    known = trouble.args[0]
+def _reason(failure: KafkaException) -> Reason:
+    known = failure.args[0]
     return (
         Reason(name=known.name(), text=known.str())
         if isinstance(known, KafkaError)

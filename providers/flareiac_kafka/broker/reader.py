@@ -122,8 +122,8 @@ def opened(connection: Attributes, address: str = "", cancel: threading.Event | 
 
 
 def _matching(names: Iterable[str], pattern: str) -> tuple[str, ...]:
-    if (trouble := name_patterns.fault(pattern)) is not None:
-        why = f"{pattern!r}: {trouble}. Write a regular expression that matches whole names of topics."
+    if (problem := name_patterns.fault(pattern)) is not None:
+        why = f"{pattern!r}: {problem}. Write a regular expression that matches whole names of topics."
         raise Failure(error(codes.INVALID_TOPIC_PATTERN, why))
     if not name_patterns.is_common(pattern):
         why = (

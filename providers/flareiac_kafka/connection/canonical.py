@@ -240,7 +240,7 @@ def _tls(written: WrittenTls | None, context: _Context) -> dict[str, str]:
 
 
 def _check_tls(written: WrittenTls, diagnostics: Diagnostics) -> None:
-    troubles = (
+    problems = (
         ((written.certificate is None) != (written.key is None), "certificate and key are written together"),
         (
             written.ca is not None and written.truststore is not None,
@@ -255,7 +255,7 @@ def _check_tls(written: WrittenTls, diagnostics: Diagnostics) -> None:
             "key is the path of a file or a reference to a secret, and never the key itself",
         ),
     )
-    for is_wrong, why in troubles:
+    for is_wrong, why in problems:
         if is_wrong:
             diagnostics.error(codes.INCOMPLETE_TLS, f"{why}.", attribute=("ssl",), hide_source=True)
 

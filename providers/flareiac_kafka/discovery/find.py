@@ -11,7 +11,7 @@ from flareiac.sdk.importing import Importable, ImportRequest, LeftOut, Written, 
 from flareiac.sdk.references import Resolved
 from flareiac_kafka import codes
 from flareiac_kafka.broker.reader import INTERNAL_TOPICS, opened
-from flareiac_kafka.topic.canonical import name_trouble
+from flareiac_kafka.topic.canonical import name_error
 from flareiac_kafka.topic.driver import Found, look_at
 from flareiac_kafka.topic.managed_by import another_state
 from flareiac_kafka.topic.spec import TopicDefinition
@@ -52,7 +52,7 @@ def _item(
     import_id = f"{label}/{name}"
     if address is not None:
         return LeftOut(id=import_id, why=f"it is declared as {address}", declared=True)
-    if why := name_trouble(name):
+    if why := name_error(name):
         return LeftOut(id=import_id, why=why)
     copies = set(found.topic.replicas.values())
     attributes: dict[str, Written] = {

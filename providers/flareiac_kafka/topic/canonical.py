@@ -31,7 +31,7 @@ def canonical(
     written = dict(decoded.attributes)
     name = written.pop("name") or decoded.name
     connection = _connection(written.pop("kafka"), diagnostics)
-    if why := name_trouble(name):
+    if why := name_error(name):
         diagnostics.error(codes.INVALID_TOPIC_NAME, why, attribute=("name",))
     on_destroy = written.pop("on_destroy") or "retain"
     definition = decode(
@@ -60,7 +60,7 @@ def _connection(written: Data, diagnostics: Diagnostics) -> Reference:
     return Reference("kafka.main")
 
 
-def name_trouble(name: str) -> str | None:
+def name_error(name: str) -> str | None:
     """The reason that a topic cannot have this name, as a sentence; None where it can."""
     if _NAME.fullmatch(name) is None or name in (".", ".."):
         return (

@@ -125,8 +125,8 @@ class TopicDriver:
     def read(self, request: ReadRequest) -> Observation:
         """The observed topic; unknown where the cluster does not answer."""
         definition = _requested(request)
-        if trouble := _other_import(request, definition):
-            return Unreadable(diagnostic=trouble)
+        if problem := _other_import(request, definition):
+            return Unreadable(diagnostic=problem)
         with self._lock:
             known, answer = self._answers.pop(request.address, (None, None))
         if answer is None or known != definition:

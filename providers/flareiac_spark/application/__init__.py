@@ -1,11 +1,11 @@
 """The command line's side of an application: is it alive, start it, wait for it, ask it, stop it.
 
 Starts and ends processes and reads the control directory; never runs Spark in its own process and never
-decides what should run. Trouble is raised as a ``Failure`` whose diagnostics tell the cause. Killing the
+decides what should run. ErrorKind is raised as a ``Failure`` whose diagnostics tell the cause. Killing the
 command line stops nothing that was started here.
 """
 
-from flareiac_spark.application.errors import control_trouble
+from flareiac_spark.application.errors import control_failure
 from flareiac_spark.application.external import await_external
 from flareiac_spark.application.launch import Launch, ensure_running
 from flareiac_spark.application.liveness import (
@@ -32,7 +32,7 @@ __all__ = [
     "Liveness",
     "await_end",
     "await_external",
-    "control_trouble",
+    "control_failure",
     "end_application",
     "end_if_gone",
     "ensure_running",

@@ -5,28 +5,28 @@ from typing import Final
 
 from flareiac.kernel.diagnostics import Diagnostic, error
 from flareiac_spark import codes
-from flareiac_spark_runtime.control import ControlError, Status, Trouble
+from flareiac_spark_runtime.control import ControlError, ErrorKind, Status
 from flareiac_spark_runtime.control.refused_start import RefusedStart
 from flareiac_spark_runtime.storage import Place, is_object_uri
 
 _WAYS_OUT = {
-    Trouble.DAMAGED: (
+    ErrorKind.DAMAGED: (
         "Nothing was changed. Move the file away if it cannot be repaired; the next apply writes a new one."
     ),
-    Trouble.FUTURE_VERSION: "Nothing was changed. Use the release that wrote it, or a newer one.",
-    Trouble.FOREIGN: (
+    ErrorKind.FUTURE_VERSION: "Nothing was changed. Use the release that wrote it, or a newer one.",
+    ErrorKind.FOREIGN: (
         "Each project and workspace needs a runtime_location of its own; set another one in the engine."
     ),
-    Trouble.COPIED: (
+    ErrorKind.COPIED: (
         "The project was copied or moved. Run flareiac where it was. If that one is gone for good, remove "
         "this directory and plan again: its jobs then start from their checkpoints, as far as these fit."
     ),
-    Trouble.CONFLICT: "Someone else changed what should run in the meantime. Plan again.",
-    Trouble.BUSY: "Another command works on the same application. Try again when it has ended.",
-    Trouble.UNREACHABLE: (
+    ErrorKind.CONFLICT: "Someone else changed what should run in the meantime. Plan again.",
+    ErrorKind.BUSY: "Another command works on the same application. Try again when it has ended.",
+    ErrorKind.UNREACHABLE: (
         "Check that the directory exists, that there is space, and that this user may write there."
     ),
-    Trouble.UNCONDITIONAL: (
+    ErrorKind.UNCONDITIONAL: (
         "Nothing was started. Use a server with conditional writes (S3 itself has them), or a local "
         "runtime_location."
     ),
@@ -37,12 +37,12 @@ _REACH: Final = (
 )
 
 
-def control_trouble(failure: ControlError) -> Diagnostic:
+def control_failure(failure: ControlError) -> Diagnostic:
     """A failure of the control directory as a complaint."""
     way_out = _WAYS_OUT[failure.kind]
-    if failure.kind is Trouble.UNREACHABLE and is_object_uri(failure.path):
+    if failure.kind is ErrorKind.UNREACHABLE and is_object_uri(failure.path):
         way_out = _REACH
-    if failure.kind is Trouble.UNCONDITIONAL:
+    if failure.kind is ErrorKind.UNCONDITIONAL:
         return error(codes.WRITES_UNCONDITIONAL, f"{failure.path}: {failure.why}. {way_out}")
     return error(codes.CONTROL_DIRECTORY_UNUSABLE, f"{failure.path}: {failure.why}. {way_out}")
 

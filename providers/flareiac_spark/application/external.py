@@ -47,7 +47,7 @@ def await_external(
                 raise Failure(errors.not_served(control.place, timeout, status, refused, lives=lives))
             cancel.wait(control.rhythm.poll)
     except ControlError as failure:
-        raise Failure(errors.control_trouble(failure)) from failure
+        raise Failure(errors.control_failure(failure)) from failure
     return None
 
 

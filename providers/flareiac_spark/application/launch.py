@@ -64,7 +64,7 @@ def ensure_running(
                 process = _spawn(control, launch)
         return _wait_until_ready(control, process, deadline, timeout, cancel or threading.Event())
     except ControlError as failure:
-        raise Failure(errors.control_trouble(failure)) from failure
+        raise Failure(errors.control_failure(failure)) from failure
 
 
 def _awaited_liveness(control: ControlDirectory, status: Status | None, cancel: threading.Event) -> Liveness:

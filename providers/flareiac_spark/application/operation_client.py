@@ -53,7 +53,7 @@ def wait_for(
                 return None
             cancel.wait(control.rhythm.poll)
     except ControlError as failure:
-        raise Failure(errors.control_trouble(failure)) from failure
+        raise Failure(errors.control_failure(failure)) from failure
     return None
 
 
@@ -72,7 +72,7 @@ def run_operation(
             control.forget_operation(operation.id)
         return result
     except ControlError as failure:
-        raise Failure(errors.control_trouble(failure)) from failure
+        raise Failure(errors.control_failure(failure)) from failure
 
 
 def stop_application(
@@ -86,7 +86,7 @@ def stop_application(
     try:
         status = control.read_status()
     except ControlError as failure:
-        raise Failure(errors.control_trouble(failure)) from failure
+        raise Failure(errors.control_failure(failure)) from failure
     if status is None:
         return True
     if not is_here(status) and liveness(status) is not Liveness.GONE:
@@ -121,7 +121,7 @@ def end_application(
             control.forget_operation(asked.id)
         return ended
     except ControlError as failure:
-        raise Failure(errors.control_trouble(failure)) from failure
+        raise Failure(errors.control_failure(failure)) from failure
 
 
 def await_end(

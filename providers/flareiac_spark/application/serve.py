@@ -41,7 +41,7 @@ def serve(location: str, root: Path, *, wait: bool = False) -> int:
             time.sleep(_LOOK_SECONDS)
             desired = control.read_desired()
     except ControlError as failure:
-        raise Failure(errors.control_trouble(failure)) from failure
+        raise Failure(errors.control_failure(failure)) from failure
     if desired is None:
         raise Failure(errors.no_control_directory(control.place, _control_directories(root)))
 

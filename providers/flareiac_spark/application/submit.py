@@ -61,7 +61,7 @@ def ensure_submitted(
                 with _submitted(control, settings, launch) as process:
                     return _await(control, process, before, timeout, cancel)
     except ControlError as failure:
-        raise Failure(errors.control_trouble(failure)) from failure
+        raise Failure(errors.control_failure(failure)) from failure
     except OSError as failure:
         raise Failure(errors.not_startable(f"It could not be submitted: {failure}")) from failure
 

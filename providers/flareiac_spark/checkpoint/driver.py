@@ -62,10 +62,10 @@ class CheckpointDriver:
             found, manager = contents(place), manager_of(place)
             gone = departure(place, self._project.lineage)
             move = self._observed_move(request, place) if found is not None else None
-        except Damaged as trouble:
-            return Unreadable(diagnostic=damage(request.address, trouble))
-        except OSError as trouble:
-            return Unreadable(diagnostic=_unreachable(request.address, location, trouble))
+        except Damaged as problem:
+            return Unreadable(diagnostic=damage(request.address, problem))
+        except OSError as problem:
+            return Unreadable(diagnostic=_unreachable(request.address, location, problem))
         except Failure as failure:
             return Unreadable(diagnostic=failure.diagnostics[0].at(address=request.address))
         taken = is_another_state(manager, self._project.lineage)
@@ -122,14 +122,14 @@ class CheckpointDriver:
             if other not in ("", request.action.payload):
                 return NotApplied(diagnostics=(_taken(request.address, location, other),))
             mark(location, self._project.lineage)
-        except OSError as trouble:
+        except OSError as problem:
             why = (
-                f"{location}: {trouble.strerror or trouble}. Make room or allow this user to write "
+                f"{location}: {problem.strerror or problem}. Make room or allow this user to write "
                 "there, then apply again."
             )
-            raise Failure(error(codes.CHECKPOINT_NOT_CREATED, why, address=request.address)) from trouble
-        except Damaged as trouble:
-            raise Failure(damage(request.address, trouble)) from trouble
+            raise Failure(error(codes.CHECKPOINT_NOT_CREATED, why, address=request.address)) from problem
+        except Damaged as problem:
+            raise Failure(damage(request.address, problem)) from problem
         assert found is not None, "it was just made"
         layout = _layout(found, planned, request.action.recorded)
         return Applied(attributes=request.action.planned, identity=encode(layout))
@@ -162,13 +162,13 @@ class CheckpointDriver:
                     f"copied {_files(len(copied.files))} from {source} to {target} and compared each; "
                     f"{source} stays until flareiac checkpoint gc {request.address}"
                 )
-        except Damaged as trouble:
-            raise Failure(damage(request.address, trouble)) from trouble
+        except Damaged as problem:
+            raise Failure(damage(request.address, problem)) from problem
         except CopyCancelled:
             ended = _not_moved(request.address, source, "The copy was cancelled")
             raise Failure(replace(ended, cancelled=True)) from None
-        except (OSError, CopyFailed) as trouble:
-            raise Failure(_not_moved(request.address, source, _reason(trouble))) from trouble
+        except (OSError, CopyFailed) as problem:
+            raise Failure(_not_moved(request.address, source, _reason(problem))) from problem
         identity = encode(layout.moved(old, new))
         return Applied(attributes=request.action.planned, identity=identity, messages=(text,))
 
@@ -193,8 +193,8 @@ class CheckpointDriver:
         location = self._place(recorded.attributes)
         try:
             other = self._other_state(location)
-        except Damaged as trouble:
-            raise Failure(damage(request.address, trouble)) from trouble
+        except Damaged as problem:
+            raise Failure(damage(request.address, problem)) from problem
         if other:
             return NotApplied(diagnostics=(_taken(request.address, location, other),))
         try:
@@ -202,12 +202,12 @@ class CheckpointDriver:
             left = left_behind(recorded_layout(recorded.identity), self._project)
             for place in left.copies:
                 remove_tree(place)
-        except OSError as trouble:
+        except OSError as problem:
             why = (
-                f"{location}: {trouble.strerror or trouble}. Some of it may be gone already; allow this "
+                f"{location}: {problem.strerror or problem}. Some of it may be gone already; allow this "
                 "user to delete it and apply again."
             )
-            raise Failure(error(codes.CHECKPOINT_NOT_DELETED, why, address=request.address)) from trouble
+            raise Failure(error(codes.CHECKPOINT_NOT_DELETED, why, address=request.address)) from problem
         places = [location, *left.copies]
         return Applied(
             attributes=recorded.attributes,
@@ -242,8 +242,8 @@ class CheckpointDriver:
         source, target = place_of(old, self._project), place_of(new, self._project)
         try:
             found = target_of_move(source, target, layout, self._project)
-        except (OSError, Damaged) as trouble:
-            raise Failure(_unreachable_move(request.address, trouble)) from trouble
+        except (OSError, Damaged) as problem:
+            raise Failure(_unreachable_move(request.address, problem)) from problem
         if found is not MoveTarget.REACHED:
             return None
         return Applied(attributes=request.action.planned, identity=encode(layout.moved(old, new)))
@@ -252,10 +252,10 @@ class CheckpointDriver:
         """The description of the checkpoint's content. Raises ``Failure``."""
         try:
             return describe(recorded, self._project)
-        except Damaged as trouble:
-            raise Failure(damage(address, trouble)) from trouble
-        except OSError as trouble:
-            raise Failure(_unreachable(address, _location_of(recorded), trouble)) from trouble
+        except Damaged as problem:
+            raise Failure(damage(address, problem)) from problem
+        except OSError as problem:
+            raise Failure(_unreachable(address, _location_of(recorded), problem)) from problem
 
     def delete_unused(
         self, address: str, recorded: Recorded, holders: Sequence[Recorded], *, dry_run: bool
@@ -267,10 +267,10 @@ class CheckpointDriver:
         """
         try:
             return tuple(delete_unused_generations(recorded, holders, self._project, dry_run=dry_run))
-        except Damaged as trouble:
-            raise Failure(damage(address, trouble)) from trouble
-        except OSError as trouble:
-            raise Failure(_unreachable(address, _location_of(recorded), trouble)) from trouble
+        except Damaged as problem:
+            raise Failure(damage(address, problem)) from problem
+        except OSError as problem:
+            raise Failure(_unreachable(address, _location_of(recorded), problem)) from problem
 
     def _other_state(self, location: Place) -> str:
         """The lineage of another state that manages the checkpoint; empty where none does. Raises
@@ -318,15 +318,15 @@ def _taken(address: str, location: Place, other: str) -> Diagnostic:
     )
 
 
-def _unreachable(address: str, location: str, trouble: OSError) -> Diagnostic:
+def _unreachable(address: str, location: str, problem: OSError) -> Diagnostic:
     why = (
-        f"{trouble.filename or location}: {trouble.strerror or trouble}. Let this user read and write there."
+        f"{problem.filename or location}: {problem.strerror or problem}. Let this user read and write there."
     )
     return error(codes.CHECKPOINT_UNREACHABLE, why, address=address)
 
 
-def _unreachable_move(address: str, trouble: OSError | Damaged) -> Diagnostic:
-    return damage(address, trouble) if isinstance(trouble, Damaged) else _unreachable(address, "", trouble)
+def _unreachable_move(address: str, problem: OSError | Damaged) -> Diagnostic:
+    return damage(address, problem) if isinstance(problem, Damaged) else _unreachable(address, "", problem)
 
 
 def _location_of(recorded: Recorded) -> str:
@@ -347,11 +347,11 @@ def _files(count: int) -> str:
     return "1 file" if count == 1 else f"{count} files"
 
 
-def _reason(trouble: OSError | CopyFailed) -> str:
-    if not isinstance(trouble, OSError):
-        return str(trouble)
+def _reason(problem: OSError | CopyFailed) -> str:
+    if not isinstance(problem, OSError):
+        return str(problem)
     return (
-        f"{trouble.filename}: {trouble.strerror}" if trouble.filename and trouble.strerror else str(trouble)
+        f"{problem.filename}: {problem.strerror}" if problem.filename and problem.strerror else str(problem)
     )
 
 

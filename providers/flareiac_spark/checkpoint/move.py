@@ -153,8 +153,8 @@ def left_behind(layout: CheckpointLayout, project: Project) -> LeftBehind:
         place = place_of(location, project)
         try:
             found = mark_of(place)
-        except Damaged as trouble:
-            unknown.append(str(trouble))
+        except Damaged as error:
+            unknown.append(str(error))
             continue
         if found is not None and found.lineage == project.lineage and found.moved_to:
             copies.append(place)

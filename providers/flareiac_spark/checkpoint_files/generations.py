@@ -61,8 +61,8 @@ def contents(location: Place) -> Contents | None:
         single = (location / "metadata").exists()
         if not single and not folders:
             _refuse_half_a_copy(location)
-    except OSError as trouble:
-        raise unreadable(location, trouble) from None
+    except OSError as failure:
+        raise unreadable(location, failure) from None
     generations = [_generation(folder.parent.name, number, folder) for folder, number in folders]
     if single:
         generations.insert(0, _generation("", 0, location))
@@ -87,35 +87,35 @@ def _generation(output: str, number: int, folder: Place) -> Generation:
     try:
         state = folder_state(folder)
         found = read_checkpoint(folder) if state is FolderState.USED else None
-    except Damaged as trouble:
+    except Damaged as failure:
         return Generation(
-            output=output, number=number, folder=folder, standing=FolderState.USED, damage=trouble
+            output=output, number=number, folder=folder, standing=FolderState.USED, damage=failure
         )
     return Generation(output=output, number=number, folder=folder, standing=state, found=found)
 
 
-def damage(address: str, trouble: Damaged) -> Diagnostic:
+def damage(address: str, failure: Damaged) -> Diagnostic:
     """A damaged checkpoint as a complaint."""
-    if isinstance(trouble, TooNew):
+    if isinstance(failure, TooNew):
         return error(
             codes.CHECKPOINT_TOO_NEW,
-            f"{trouble.path}: {trouble.why}. Spark 4.1 would refuse it or misread it. Run the query with "
+            f"{failure.path}: {failure.why}. Spark 4.1 would refuse it or misread it. Run the query with "
             "the Spark that wrote it; or move the query's folder away and raise the generation to start "
             "again.",
             address=address,
         )
-    if isinstance(trouble, Unreachable):
+    if isinstance(failure, Unreachable):
         # What a bucket answers names its own way out.
-        way_out = " Let this user read there." if isinstance(trouble.path, Path) else ""
+        way_out = " Let this user read there." if isinstance(failure.path, Path) else ""
         return error(
             codes.CHECKPOINT_UNREACHABLE,
-            f"{trouble.path}: {trouble.why}. Where its queries stand is not known, so nothing about it is "
+            f"{failure.path}: {failure.why}. Where its queries stand is not known, so nothing about it is "
             f"planned.{way_out}",
             address=address,
         )
     return error(
         codes.CHECKPOINT_DAMAGED,
-        f"{trouble.path}: {trouble.why}. What the query has read is uncertain, so nothing about it is "
+        f"{failure.path}: {failure.why}. What the query has read is uncertain, so nothing about it is "
         "planned. Restore the file from a backup; or move the query's folder away and raise the generation "
         "to start again.",
         address=address,

@@ -37,8 +37,8 @@ def mark_of(location: Place) -> Mark | None:
         return decode(Mark, read_json(path.read_bytes()))
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except OSError as trouble:
-        raise unreadable(path, trouble) from None
+    except OSError as error:
+        raise unreadable(path, error) from None
     except (ValueError, TypeError, RecursionError):
         raise Damaged(path, "it does not say which state manages the checkpoint") from None
 

@@ -45,10 +45,10 @@ def read_positions(folder: Place) -> QueryPositions | None:
         before = _newest(folder)
         try:
             return _read(folder, *before) if folder.is_dir() else None
-        except OSError as trouble:
-            damage = unreadable(folder, trouble)
-        except Damaged as trouble:
-            damage = trouble
+        except OSError as error:
+            damage = unreadable(folder, error)
+        except Damaged as error:
+            damage = error
         if _newest(folder) == before:
             break
     raise damage
@@ -105,6 +105,6 @@ def _snapshot(position: str | None) -> int | None:
 def _times(folder: Place) -> dict[str, int | None]:
     try:
         times = (read_json(note_of(folder)) or {}).get("times")
-    except ControlError as trouble:
-        raise Damaged(note_of(folder), trouble.why) from None
+    except ControlError as error:
+        raise Damaged(note_of(folder), error.why) from None
     return {str(name): whole(at) for name, at in times.items()} if isinstance(times, dict) else {}

@@ -75,10 +75,10 @@ def read_checkpoint(folder: Place) -> CheckpointOnDisk | None:
         before = _stand(folder)
         try:
             return _read(seen_at_once(folder))
-        except OSError as trouble:
-            damage = unreadable(folder, trouble)
-        except Damaged as trouble:
-            damage = trouble
+        except OSError as error:
+            damage = unreadable(folder, error)
+        except Damaged as error:
+            damage = error
         if _stand(folder) == before:
             break
     raise damage
@@ -88,8 +88,8 @@ def is_begun(folder: Place) -> bool:
     """Returns True if a query has ever started in a folder. Raises ``Damaged``."""
     try:
         return (folder / "metadata").exists()
-    except OSError as trouble:
-        raise unreadable(folder, trouble) from None
+    except OSError as error:
+        raise unreadable(folder, error) from None
 
 
 def _read(folder: Place) -> CheckpointOnDisk | None:

@@ -45,10 +45,10 @@ def read_source_positions(folder: Place) -> SourcePositions | None:
         before = _newest(folder)
         try:
             return _read(folder, *before) if folder.is_dir() else None
-        except OSError as trouble:
-            damage = unreadable(folder, trouble)
-        except Damaged as trouble:
-            damage = trouble
+        except OSError as error:
+            damage = unreadable(folder, error)
+        except Damaged as error:
+            damage = error
         if _newest(folder) == before:
             break
     raise damage

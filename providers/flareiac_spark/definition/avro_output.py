@@ -67,8 +67,8 @@ class AvroOutput:
         try:
             if not isinstance(parse(self.schema), Record):
                 self._error(codes.INVALID_AVRO_SCHEMA, "The schema is not of type record.", "schema")
-        except NotAvro as trouble:
-            self._error(codes.INVALID_AVRO_SCHEMA, f"The text is not an Avro schema: {trouble}.", "schema")
+        except NotAvro as error:
+            self._error(codes.INVALID_AVRO_SCHEMA, f"The text is not an Avro schema: {error}.", "schema")
         return self.schema
 
     @property

@@ -19,7 +19,7 @@ from flareiac_spark.application import (
     Launch,
     await_end,
     await_external,
-    control_trouble,
+    control_failure,
     end_application,
     end_if_gone,
     ensure_running,
@@ -289,7 +289,7 @@ class Applications:
                     if not await_end(control, status, timeout=patience, cancel=cancel):
                         return None
                 except ControlError as failure:
-                    raise Failure(control_trouble(failure)) from failure
+                    raise Failure(control_failure(failure)) from failure
             return ensure_submitted(control, wanted, launch, cancel=cancel, progress=progress)
 
     def end(self, engine: EngineDefinition, cancel: threading.Event) -> bool:
@@ -315,7 +315,7 @@ class Applications:
                 try:
                     end_if_gone(control, status, cancel=cancel, progress=progress)
                 except ControlError as failure:
-                    raise Failure(control_trouble(failure)) from failure
+                    raise Failure(control_failure(failure)) from failure
 
     def _update(self, control: ControlDirectory, change: Callable[[Desired], Desired]) -> Desired:
         try:
@@ -323,7 +323,7 @@ class Applications:
                 change, lineage=self.project.lineage, workspace=self.project.workspace
             )
         except ControlError as failure:
-            raise Failure(control_trouble(failure)) from failure
+            raise Failure(control_failure(failure)) from failure
 
     def _lock_of(self, engine: EngineDefinition) -> threading.Lock:
         with self._guard:
@@ -381,6 +381,6 @@ def _read(control: ControlDirectory, name: str, read: Callable[[], Any]) -> Any:
     try:
         found = read()
     except ControlError as failure:
-        raise Failure(control_trouble(failure)) from failure
+        raise Failure(control_failure(failure)) from failure
     _read_before[place] = (stamp, found)
     return found

@@ -41,10 +41,10 @@ def check_engine(engine: Resolved, applications: Applications) -> Check:
         if job.phase == "failed"
     )
     problems = {f"failed: {', '.join(failed)}": f"flareiac logs {failed[0]} tells why."} if failed else {}
-    if trouble := status.application.trouble:
-        problems[trouble] = "Its jobs run on. What should run is read again when its directory can be read."
-    if trouble := status.application.monitoring_trouble:
-        problems[trouble] = (
+    if error := status.application.trouble:
+        problems[error] = "Its jobs run on. What should run is read again when its directory can be read."
+    if error := status.application.monitoring_trouble:
+        problems[error] = (
             "Its jobs run on, and it tries again by itself. End the program that has the port or give access "
             f"to the file, or write another listen or liveness_file in {engine.address} and apply."
         )

@@ -67,8 +67,8 @@ def read_state(switch: GenerationSwitch, applications: Applications) -> Checkpoi
         if _is_in_use(switch, applications):
             return CheckpointState(in_use=True, keeps_state=_keeps_state(switch.new))
         return CheckpointState(in_use=False, queries=tuple(_queries(switch)))
-    except Damaged as trouble:
-        raise Failure(damage(switch.address, trouble)) from None
+    except Damaged as error:
+        raise Failure(damage(switch.address, error)) from None
 
 
 def emptied_for(spec: JobSpec) -> dict[str, EmptiedTable]:

@@ -176,8 +176,8 @@ def _note(switch: GenerationSwitch, query: QueryState, emptied: Mapping[str, Emp
     seeded = {"by": switch.by, "rebuilds": _of_query(query, emptied)}
     try:
         write_json(note_of(query.folder), {"times": {}, "seeded": seeded})
-    except (OSError, ControlError) as trouble:
-        raise Failure(_not_prepared(switch.address, query.folder, trouble)) from trouble
+    except (OSError, ControlError) as failure:
+        raise Failure(_not_prepared(switch.address, query.folder, failure)) from failure
 
 
 def _of_query(query: QueryState, emptied: Mapping[str, EmptiedTable]) -> dict[str, Attributes]:
@@ -208,10 +208,10 @@ def prepare(switch: GenerationSwitch, beginning: Beginning, last: LastBatch | No
         prepare_folder(
             query.folder, replace(start, noted={**start.noted, "rebuilds": _of_query(query, query.emptied)})
         )
-    except Damaged as trouble:
-        raise Failure(damage(switch.address, trouble)) from None
-    except (OSError, ControlError) as trouble:
-        raise Failure(_not_prepared(switch.address, query.folder, trouble)) from trouble
+    except Damaged as failure:
+        raise Failure(damage(switch.address, failure)) from None
+    except (OSError, ControlError) as failure:
+        raise Failure(_not_prepared(switch.address, query.folder, failure)) from failure
     return message
 
 
@@ -324,9 +324,9 @@ def not_planned(address: str, why: str) -> Diagnostic:
     return error(codes.STAGE_NOT_PLANNED, detail, address=address)
 
 
-def _not_prepared(address: str, folder: Place, trouble: Exception) -> Diagnostic:
+def _not_prepared(address: str, folder: Place, failure: Exception) -> Diagnostic:
     """The disk refused."""
-    why = (trouble.strerror or str(trouble)) if isinstance(trouble, OSError) else str(trouble)
+    why = (failure.strerror or str(failure)) if isinstance(failure, OSError) else str(failure)
     detail = (
         f"{folder}: {why}. The job is stopped, and no row was written twice. Make room or allow this "
         "user to write there, then apply again."

@@ -93,8 +93,8 @@ def times_at(last: LastBatch) -> Mapping[str, int | None]:
     """
     try:
         note = read_json(note_of(last.folder))
-    except ControlError as trouble:
-        raise Damaged(note_of(last.folder), trouble.why) from None
+    except ControlError as error:
+        raise Damaged(note_of(last.folder), error.why) from None
     times = (note or {}).get("times")
     return (
         {str(name): at if isinstance(at, int) else None for name, at in times.items()}

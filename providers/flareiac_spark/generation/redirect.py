@@ -33,8 +33,8 @@ def half_done(
         folder, outputs = folders(old)[name]
         try:
             found = read_checkpoint(folder)
-        except Damaged as trouble:
-            raise Failure(damage(address, trouble)) from None
+        except Damaged as error:
+            raise Failure(damage(address, error)) from None
         if (
             found is not None
             and found.in_flight is not None

@@ -196,8 +196,8 @@ class JobDriver:
         """See ``flareiac_spark.observation.job.KnowsReach``."""
         try:
             return self._reach.of_recorded(JobDefinition.of(recorded.attributes), references)
-        except Damaged as trouble:
-            raise Failure(damage("", trouble)) from None
+        except Damaged as error:
+            raise Failure(damage("", error)) from None
 
     def _text_recorded(self, request: ChangeRequest) -> Applied:
         proof = self._applications.proofs.get(request.address)

@@ -6,7 +6,7 @@ from typing import Final
 
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.run_status import LogText
-from flareiac_spark.application import control_trouble
+from flareiac_spark.application import control_failure
 from flareiac_spark_runtime.control import ControlDirectory, ControlError
 
 APPLICATION: Final = "application"
@@ -23,7 +23,7 @@ def log_text(control: ControlDirectory, address: str) -> LogText | None:
     try:
         return _Chunks(control, address) if control.log_chunks(control.log_name(address)) else None
     except ControlError as failure:
-        raise Failure(control_trouble(failure)) from failure
+        raise Failure(control_failure(failure)) from failure
 
 
 class _File:
@@ -59,7 +59,7 @@ class _Chunks:
         try:
             return "".join(map(self._read, self._control.log_chunks(self._name)))
         except ControlError as failure:
-            raise Failure(control_trouble(failure)) from failure
+            raise Failure(control_failure(failure)) from failure
 
     def _read(self, number: int) -> str:
         """The new part of a chunk; the last chunk grows."""

@@ -113,8 +113,8 @@ def _written(request: ChangeRequest, target: Target, running: RunningJobs) -> tu
     for folder, outputs in folders(target.spec).values():
         try:
             on_disk = read_checkpoint(folder)
-        except Damaged as trouble:
-            raise Failure(damage(request.address, trouble)) from None
+        except Damaged as error:
+            raise Failure(damage(request.address, error)) from None
         if on_disk is not None and (batch := on_disk.in_flight) is not None:
             names = marked(client, on_disk.query_id, batch, outputs, target.spec)
             found += [WrittenBatch(folder=str(folder), batch=batch, output=name) for name in sorted(names)]

@@ -17,7 +17,7 @@ from flareiac.sdk.requests import ReadRequest
 from flareiac.sdk.results import Missing, Observation, Present, Unreadable
 from flareiac_spark.application import (
     Liveness,
-    control_trouble,
+    control_failure,
     is_elsewhere_and_silent,
     liveness,
     other_release,
@@ -98,8 +98,8 @@ def read_job(request: ReadRequest, applications: Applications, readers: Readers)
         seen = _seen(request, job, applications, readers)
     except Failure as failure:
         return Unreadable(diagnostic=failure.diagnostics[0].at(address=request.address))
-    except Damaged as trouble:
-        return Unreadable(diagnostic=damage(request.address, trouble))
+    except Damaged as error:
+        return Unreadable(diagnostic=damage(request.address, error))
     facts = seen.facts
     if request.recorded is None:
         # What an apply that failed may have left counts as not there: it is taken over by name.
@@ -264,7 +264,7 @@ def _refuse_foreign(desired: Desired | None, control: ControlDirectory, project:
     try:
         control.refuse_foreign(desired, project.lineage, project.workspace)
     except ControlError as failure:
-        raise Failure(control_trouble(failure)) from failure
+        raise Failure(control_failure(failure)) from failure
 
 
 def _queries_to_come(job: JobDefinition, declared: JobDefinition | None, references: References) -> list[str]:

@@ -337,8 +337,8 @@ def register(request: ChangeRequest, name: str) -> StageDone:
     except RegistryRejected as answer:
         why = f"The subject {output.subject} does not accept the schema of output {name}: {answer}."
         raise Failure(error(codes.SCHEMA_REJECTED, why, address=request.address)) from None
-    except (RegistryProblem, NotFound) as trouble:
-        why = f"The schema of output {name} is not registered under {output.subject}: {trouble}."
+    except (RegistryProblem, NotFound) as failure:
+        why = f"The schema of output {name} is not registered under {output.subject}: {failure}."
         raise Failure(error(codes.SCHEMA_NOT_REGISTERED, why, address=request.address)) from None
     message = f"the schema of output {name} has the id {number} under the subject {output.subject}"
     return StageDone(messages=(message,), note=RegisteredNote(id=number).data)

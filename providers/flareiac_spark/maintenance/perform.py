@@ -15,7 +15,7 @@ from flareiac.sdk.lakehouse_views import TableView
 from flareiac.sdk.maintenance import PerformRequest
 from flareiac.sdk.table_tasks import Performed, performer_of
 from flareiac_spark import codes
-from flareiac_spark.application import Liveness, control_trouble, liveness, wait_for
+from flareiac_spark.application import Liveness, control_failure, liveness, wait_for
 from flareiac_spark.engine.application import Applications, read_status
 from flareiac_spark.engine.engine_definition import EngineDefinition
 from flareiac_spark.maintenance import errors
@@ -42,7 +42,7 @@ def perform(request: PerformRequest, applications: Applications) -> Performed:
         result = known if known is not None and untaken else _asked(request, applications, control, operation)
         control.forget_operation(operation.id)
     except ControlError as failure:
-        raise Failure(control_trouble(failure)) from failure
+        raise Failure(control_failure(failure)) from failure
     done = result.maintained
     if done is None:
         raise Failure(errors.not_done(request, str(result.error)))

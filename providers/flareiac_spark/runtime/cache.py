@@ -25,8 +25,8 @@ def write_atomically(path: Path, content: str) -> None:
     try:
         make_directory(path.parent, READABLE_DIRECTORY_MODE)
         replace_file(path, content.encode(), mode=READABLE_FILE_MODE)
-    except OSError as trouble:
-        raise not_writable(path, trouble) from trouble
+    except OSError as failure:
+        raise not_writable(path, failure) from failure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,12 +55,12 @@ def remembered(note: Path, file: Path, find: Callable[[Path], str | None]) -> st
     return found
 
 
-def not_writable(path: Path, trouble: OSError) -> Failure:
+def not_writable(path: Path, failure: OSError) -> Failure:
     """The failure to raise when a file cannot be written."""
     return Failure(
         error(
             codes.CACHE_NOT_WRITTEN,
-            f"{path}: {trouble.strerror or trouble}. Make room or give write access, or set XDG_CACHE_HOME "
+            f"{path}: {failure.strerror or failure}. Make room or give write access, or set XDG_CACHE_HOME "
             "to a directory that can be written.",
         )
     )

@@ -31,5 +31,5 @@ def run_client(
             stdin=subprocess.DEVNULL,
             check=False,
         )
-    except (OSError, subprocess.TimeoutExpired) as trouble:
-        return NotFetched(f"{command[0]} did not run to its end ({trouble}).", "Run init again.")
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return NotFetched(f"{command[0]} did not run to its end ({error}).", "Run init again.")

@@ -148,8 +148,8 @@ def _fetch(
                 progress(f"fetching {coordinate}")
             _fetch_into(coordinates, into, environment)
             return {item: _kept(item, into, locked, progress, environment) for item in coordinates}
-    except OSError as trouble:
-        raise not_writable(folder, trouble) from trouble
+    except OSError as failure:
+        raise not_writable(folder, failure) from failure
 
 
 def _kept(

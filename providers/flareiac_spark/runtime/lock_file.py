@@ -37,8 +37,8 @@ def read_lock(project_root: Path) -> Mapping[Coordinate, str] | None:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return None
-    except (OSError, UnicodeDecodeError) as trouble:
-        raise Failure(error(codes.LOCK_FILE_UNREADABLE, f"{path}: {trouble}. {_WAY_OUT}")) from trouble
+    except (OSError, UnicodeDecodeError) as failure:
+        raise Failure(error(codes.LOCK_FILE_UNREADABLE, f"{path}: {failure}. {_WAY_OUT}")) from failure
     return parse_lock(text)
 
 

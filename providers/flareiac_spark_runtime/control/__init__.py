@@ -7,7 +7,7 @@ and to those who tell it what should run.
 
 from flareiac_spark_runtime.control.desired import ApplicationSettings, Desired, DesiredJob
 from flareiac_spark_runtime.control.directory import ControlDirectory
-from flareiac_spark_runtime.control.errors import ControlError, Trouble
+from flareiac_spark_runtime.control.errors import ControlError, ErrorKind
 from flareiac_spark_runtime.control.lease import Lease
 from flareiac_spark_runtime.control.operations import (
     Analysed,
@@ -73,6 +73,7 @@ __all__ = [
     "Desired",
     "DesiredJob",
     "End",
+    "ErrorKind",
     "ErrorSummary",
     "FilesInput",
     "Finding",
@@ -108,7 +109,6 @@ __all__ = [
     "TableOutput",
     "Target",
     "Trigger",
-    "Trouble",
     "Truncate",
     "Truncated",
     "Watermark",

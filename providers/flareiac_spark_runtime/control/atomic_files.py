@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from flareiac import __version__
 from flareiac.kernel.data import parse_json
-from flareiac_spark_runtime.control.errors import ControlError, Trouble
+from flareiac_spark_runtime.control.errors import ControlError, ErrorKind
 from flareiac_spark_runtime.storage import Place, replace_whole
 
 RELEASE: Final = "release"
@@ -33,16 +33,16 @@ def from_json(text: bytes, place: str) -> dict[str, Any]:
     try:
         content = parse_json(text)
     except ValueError as failure:
-        raise ControlError(Trouble.DAMAGED, place, f"it is not JSON: {failure}") from None
+        raise ControlError(ErrorKind.DAMAGED, place, f"it is not JSON: {failure}") from None
     if not isinstance(content, dict) or type(content.get("version")) is not int:
-        raise ControlError(Trouble.DAMAGED, place, "it is no JSON object with a version")
+        raise ControlError(ErrorKind.DAMAGED, place, "it is no JSON object with a version")
     version = content.pop("version")
     if version > VERSION:
         by = f" and was written by FlareIaC {content[RELEASE]}" if RELEASE in content else ""
         why = f"it has version {version}{by}; this release ({__version__}) reads version {VERSION}"
-        raise ControlError(Trouble.FUTURE_VERSION, place, why)
+        raise ControlError(ErrorKind.FUTURE_VERSION, place, why)
     if version < 1:
-        raise ControlError(Trouble.DAMAGED, place, f"its version is {version}")
+        raise ControlError(ErrorKind.DAMAGED, place, f"its version is {version}")
     return content
 
 
@@ -52,7 +52,7 @@ def write_json(path: Place, content: dict[str, Any]) -> None:
         replace_whole(path, to_json(content))
     except OSError as failure:
         raise ControlError(
-            Trouble.UNREACHABLE, str(path), f"it cannot be written: {failure.strerror or failure}"
+            ErrorKind.UNREACHABLE, str(path), f"it cannot be written: {failure.strerror or failure}"
         ) from failure
 
 
@@ -64,7 +64,7 @@ def read_json(path: Place) -> dict[str, Any] | None:
         return None
     except OSError as failure:
         raise ControlError(
-            Trouble.UNREACHABLE, str(path), f"it cannot be read: {failure.strerror or failure}"
+            ErrorKind.UNREACHABLE, str(path), f"it cannot be read: {failure.strerror or failure}"
         ) from failure
     return from_json(text, str(path))
 
@@ -79,13 +79,13 @@ def locked(path: Path, *, timeout: float = 30.0) -> Iterator[None]:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as failure:
         raise ControlError(
-            Trouble.UNREACHABLE, str(path), f"it cannot be opened: {failure.strerror or failure}"
+            ErrorKind.UNREACHABLE, str(path), f"it cannot be opened: {failure.strerror or failure}"
         ) from failure
     try:
         while not _try_lock(handle, path):
             if time.monotonic() > deadline:
                 raise ControlError(
-                    Trouble.BUSY, str(path), f"another process has held it for {timeout:.0f} s"
+                    ErrorKind.BUSY, str(path), f"another process has held it for {timeout:.0f} s"
                 )
             time.sleep(0.02)
         yield
@@ -100,6 +100,6 @@ def _try_lock(handle: int, path: Path) -> bool:
         return False
     except OSError as failure:
         raise ControlError(
-            Trouble.UNREACHABLE, str(path), f"it cannot be locked: {failure.strerror or failure}"
+            ErrorKind.UNREACHABLE, str(path), f"it cannot be locked: {failure.strerror or failure}"
         ) from failure
     return True

@@ -6,7 +6,7 @@ from typing import Final
 
 from flareiac_spark_runtime.control.control_files import Glance
 from flareiac_spark_runtime.control.desired import Desired
-from flareiac_spark_runtime.control.errors import ControlError, Trouble
+from flareiac_spark_runtime.control.errors import ControlError, ErrorKind
 from flareiac_spark_runtime.control.records import Records
 from flareiac_spark_runtime.storage import place_at
 
@@ -47,7 +47,7 @@ class DesiredFile(Records):
                     f"it has revision {current.revision} and not {expect}: someone else changed it since "
                     "it was read"
                 )
-                raise ControlError(Trouble.CONFLICT, self._where(_DESIRED), why)
+                raise ControlError(ErrorKind.CONFLICT, self._where(_DESIRED), why)
             place = (current.jobs and current.place) or str(self.place)
             wanted = replace(
                 change(current), lineage=lineage, workspace=workspace, place=place, revision=current.revision
@@ -70,19 +70,19 @@ class DesiredFile(Records):
             return
         if current.lineage != lineage:
             raise ControlError(
-                Trouble.FOREIGN,
+                ErrorKind.FOREIGN,
                 where,
                 f"it belongs to another project (lineage {current.lineage}, this one is {lineage})",
             )
         if current.workspace != workspace:
             raise ControlError(
-                Trouble.FOREIGN,
+                ErrorKind.FOREIGN,
                 where,
                 f"it belongs to the workspace {current.workspace!r}, this one is {workspace!r}",
             )
         if current.place and place_at(current.place).resolve() != self.place.resolve():
             raise ControlError(
-                Trouble.COPIED,
+                ErrorKind.COPIED,
                 where,
                 f"it was written as {current.place}/desired.json; its jobs work on the places there",
             )
@@ -102,5 +102,5 @@ class DesiredFile(Records):
             is_there = False  # who may not read it learns so where it matters
         if is_there:
             raise ControlError(
-                Trouble.COPIED, self._where(_DESIRED), f"it is a copy of {original}/desired.json"
+                ErrorKind.COPIED, self._where(_DESIRED), f"it is a copy of {original}/desired.json"
             )

@@ -3,7 +3,7 @@
 from enum import StrEnum
 
 
-class Trouble(StrEnum):
+class ErrorKind(StrEnum):
     DAMAGED = "damaged"
     """A file is there and cannot be understood."""
     FUTURE_VERSION = "future_version"
@@ -25,6 +25,6 @@ class Trouble(StrEnum):
 class ControlError(Exception):
     """``path`` is the file concerned; ``why`` is one sentence for people."""
 
-    def __init__(self, kind: Trouble, path: str, why: str) -> None:
+    def __init__(self, kind: ErrorKind, path: str, why: str) -> None:
         super().__init__(f"{path}: {why}")
         self.kind, self.path, self.why = kind, path, why

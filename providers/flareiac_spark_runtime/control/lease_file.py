@@ -4,7 +4,7 @@ from typing import Final
 
 from flareiac.kernel.host import this_host
 from flareiac_spark_runtime.control.control_files import Found
-from flareiac_spark_runtime.control.errors import ControlError, Trouble
+from flareiac_spark_runtime.control.errors import ControlError, ErrorKind
 from flareiac_spark_runtime.control.lease import Lease, LeaseState
 from flareiac_spark_runtime.control.processes import Moment, ProcessIdentity
 from flareiac_spark_runtime.control.records import Records
@@ -94,9 +94,9 @@ class LeaseFile(Records):
         try:
             current = self._understood(_LEASE, found, Lease)
         except ControlError as failure:
-            if failure.kind is Trouble.FUTURE_VERSION:
+            if failure.kind is ErrorKind.FUTURE_VERSION:
                 return False  # only a newer release writes those: its driver has taken over
-            if failure.kind is Trouble.DAMAGED:
+            if failure.kind is ErrorKind.DAMAGED:
                 return True  # no one takes a lease that cannot be read, so it is the owner's to repair
             raise
         return current is not None and (current.owner, current.epoch) == (lease.owner, lease.epoch)

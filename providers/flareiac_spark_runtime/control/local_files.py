@@ -8,7 +8,7 @@ from pathlib import Path
 from flareiac.kernel.durable_files import make_directory
 from flareiac_spark_runtime.control.atomic_files import locked
 from flareiac_spark_runtime.control.control_files import Found, Glance
-from flareiac_spark_runtime.control.errors import ControlError, Trouble
+from flareiac_spark_runtime.control.errors import ControlError, ErrorKind
 from flareiac_spark_runtime.control.rhythm import LOCAL
 from flareiac_spark_runtime.storage import replace_whole
 
@@ -90,4 +90,6 @@ class LocalFiles:
 
 
 def _unreachable(path: Path, done: str, failure: OSError) -> ControlError:
-    return ControlError(Trouble.UNREACHABLE, str(path), f"it cannot be {done}: {failure.strerror or failure}")
+    return ControlError(
+        ErrorKind.UNREACHABLE, str(path), f"it cannot be {done}: {failure.strerror or failure}"
+    )

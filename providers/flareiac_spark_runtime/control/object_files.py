@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
 
 from flareiac_spark_runtime.control.control_files import Found, Glance
-from flareiac_spark_runtime.control.errors import ControlError, Trouble
+from flareiac_spark_runtime.control.errors import ControlError, ErrorKind
 from flareiac_spark_runtime.control.rhythm import OBJECTS
 from flareiac_spark_runtime.storage import ObjectPath
 
@@ -32,11 +32,11 @@ class ObjectFiles:
             first = self.swap(name, b"1", None)
             if first is None:
                 raise ControlError(
-                    Trouble.UNCONDITIONAL, str(self.place), "it refuses to create a file that is not there"
+                    ErrorKind.UNCONDITIONAL, str(self.place), "it refuses to create a file that is not there"
                 )
             if self.swap(name, b"2", None) is not None or self._ignores_revisions(name, first):
                 raise ControlError(
-                    Trouble.UNCONDITIONAL,
+                    ErrorKind.UNCONDITIONAL,
                     str(self.place),
                     "it ignores the conditions of a write (If-None-Match, If-Match), so that two drivers "
                     "could run at the same time",
@@ -105,5 +105,5 @@ class ObjectFiles:
             yield
         except OSError as failure:
             raise ControlError(
-                Trouble.UNREACHABLE, f"{self.place}/{name}", f"it cannot be {done}: {failure}"
+                ErrorKind.UNREACHABLE, f"{self.place}/{name}", f"it cannot be {done}: {failure}"
             ) from failure

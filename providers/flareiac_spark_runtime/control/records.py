@@ -17,7 +17,7 @@ from flareiac.kernel.records import Mismatch, decode, encode
 from flareiac.kernel.user_cache import cache_directory
 from flareiac_spark_runtime.control.atomic_files import RELEASE, from_json, to_json
 from flareiac_spark_runtime.control.control_files import ControlFiles, Found
-from flareiac_spark_runtime.control.errors import ControlError, Trouble
+from flareiac_spark_runtime.control.errors import ControlError, ErrorKind
 from flareiac_spark_runtime.control.local_files import LocalFiles
 from flareiac_spark_runtime.control.object_files import ObjectFiles
 from flareiac_spark_runtime.control.rhythm import Rhythm
@@ -87,7 +87,7 @@ class Records:
             )
         except Mismatch as mismatch:
             by = f" (FlareIaC {release} wrote it, this is {__version__})" if release != __version__ else ""
-            raise ControlError(Trouble.DAMAGED, self._where(name), f"{mismatch}{by}") from None
+            raise ControlError(ErrorKind.DAMAGED, self._where(name), f"{mismatch}{by}") from None
 
     def _write(self, name: str, record: Any) -> None:
         self._files.write(name, _text(record))
@@ -104,7 +104,7 @@ class Records:
             yield
             if time.monotonic() > deadline:
                 why = f"others have replaced it again and again for {_PATIENCE_SECONDS:.0f} s"
-                raise ControlError(Trouble.BUSY, self._where(name), why)
+                raise ControlError(ErrorKind.BUSY, self._where(name), why)
             time.sleep(pause * random.random())  # noqa: S311 - keeps two writers apart
             pause = min(2 * pause, 0.5)
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import IMPLIED, OPTIONAL, SPARSE, Mismatch, decode, encode, named
-from flareiac_spark_runtime.control.errors import ControlError, Trouble
+from flareiac_spark_runtime.control.errors import ControlError, ErrorKind
 from flareiac_spark_runtime.sources.resolved import Source, SpecColumn
 
 ALL: Final = "all"
@@ -246,7 +246,7 @@ def job_spec_from_json(data: Any) -> JobSpec:
     try:
         return decode(JobSpec, data, "spec")
     except Mismatch as mismatch:
-        raise ControlError(Trouble.DAMAGED, f"the spec of {address_in(data, '?')}", str(mismatch)) from None
+        raise ControlError(ErrorKind.DAMAGED, f"the spec of {address_in(data, '?')}", str(mismatch)) from None
 
 
 def address_in(data: Any, otherwise: str) -> str:

@@ -252,8 +252,8 @@ class JobRunner(threading.Thread):
         folders = tuple(map(place_at, spec.query_names))
         try:
             message = explained(self._around.new_session(), spec.inputs, cause.message, folders)
-        except Exception as trouble:  # noqa: BLE001 - the failure itself is known; only its reason is missing
-            self._log.warning("the bad record cannot be read again: %s", root_cause_of(trouble).message)
+        except Exception as error:  # noqa: BLE001 - the failure itself is known; only its reason is missing
+            self._log.warning("the bad record cannot be read again: %s", root_cause_of(error).message)
             return cause
         # A file that is being written may heal a bad record; a header line stays where it is.
         return replace(cause, message=message, permanent=bad_records.HEADER_WAY in message)
@@ -267,8 +267,8 @@ class JobRunner(threading.Thread):
         sources = [item.source for item in spec.inputs if isinstance(item, StreamInput)]
         try:
             learned = any(source.learns(cause.message, checkpoints) for source in sources)
-        except (OSError, ValueError) as trouble:
-            self._log.error("what its streams have met cannot be noted: %s", trouble)
+        except (OSError, ValueError) as error:
+            self._log.error("what its streams have met cannot be noted: %s", error)
             return False
         if learned:
             self._log.info("starting again: %s", cause.message)

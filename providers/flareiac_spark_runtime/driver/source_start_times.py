@@ -48,8 +48,8 @@ def start_times(spec: JobSpec) -> Mapping[str, int | None]:
             if not note.exists():
                 # What it was prepared for is true of its own folder alone
                 write_json(note, {"times": known.get("times")})
-    except ControlError as trouble:
-        raise Refusal("START_TIMES_UNREADABLE", str(trouble)) from trouble
+    except ControlError as error:
+        raise Refusal("START_TIMES_UNREADABLE", str(error)) from error
     times = known.get("times")
     if not isinstance(times, dict):
         raise Refusal("START_TIMES_UNREADABLE", f"{notes[0]} does not say where the streams begin.")

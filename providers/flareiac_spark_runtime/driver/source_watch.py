@@ -73,8 +73,8 @@ class SourceWatch(threading.Thread):
                 except StartRefused as refused:
                     silent = silent or refused.problem.why
                     continue
-                except Exception as trouble:  # noqa: BLE001 - what cannot be looked at is no reason to stop
-                    self._log.debug("%s, %s: not looked at: %s", spec.address, item.name, trouble)
+                except Exception as error:  # noqa: BLE001 - what cannot be looked at is no reason to stop
+                    self._log.debug("%s, %s: not looked at: %s", spec.address, item.name, error)
                     continue
                 if problem is not None:
                     return problem, silent

@@ -10,7 +10,7 @@ from flareiac_spark_runtime.control import (
     ControlError,
     Desired,
     DesiredJob,
-    Trouble,
+    ErrorKind,
 )
 
 
@@ -46,7 +46,7 @@ class Wanted:
             self._refuse_foreign(desired)
         except ControlError as failure:
             # What runs goes on: an unreadable wish is no wish to stop.
-            if failure.kind is Trouble.UNREACHABLE:
+            if failure.kind is ErrorKind.UNREACHABLE:
                 self._stamp = None  # it may be reached at the next look
             self.trouble = str(failure)
             self._log.error("what should run cannot be read: %s", failure)
@@ -72,7 +72,7 @@ class Wanted:
             and (known.lineage, known.workspace) != (desired.lineage, desired.workspace)
         ):
             raise ControlError(
-                Trouble.FOREIGN,
+                ErrorKind.FOREIGN,
                 f"{self._control.place}/desired.json",
                 "it belongs to another project or workspace now",
             )

@@ -8,7 +8,7 @@ import pytest
 from flareiac.kernel.data import Reference
 from flareiac.sdk.results import NotApplied, Unreadable
 from flareiac.sdk.secret_settings import is_secret
-from flareiac_iceberg.catalogs.file_access import bucket_trouble
+from flareiac_iceberg.catalogs.file_access import bucket_error
 from flareiac_iceberg.catalogs.rest.reader import server as rest_server_of
 from tests.iceberg.lake import Lake, Rejected, columns
 from tests.support.catalog_kinds import SECRETS
@@ -183,7 +183,7 @@ def test_a_token_that_no_header_can_have_is_told_and_not_shown(
 def test_a_key_that_can_not_be_sent_is_told_and_not_shown(name: str) -> None:
     with strange_server(sound) as server:
         keys = {"s3.access-key-id": "a", "s3.secret-access-key": "b", "s3.session-token": "c"}
-        why = bucket_trouble("s3://bucket/x", {"s3.endpoint": server.uri, **keys, name: f"{HIDDEN}\nmore"})
+        why = bucket_error("s3://bucket/x", {"s3.endpoint": server.uri, **keys, name: f"{HIDDEN}\nmore"})
     assert why is not None
     assert "has a line break" in why
     assert HIDDEN not in why

@@ -130,8 +130,8 @@ def test_damage_of_every_kind_in_every_place(
             continue
         try:
             use(location, found, request)
-        except Exception as trouble:
-            raise AssertionError(f"{path} as {value!r} was taken for metadata") from trouble
+        except Exception as problem:
+            raise AssertionError(f"{path} as {value!r} was taken for metadata") from problem
     assert told
 
 

@@ -67,8 +67,8 @@ def test_one_that_was_made_without_a_word_is_recorded(lake: Lake, monkeypatch: p
     real = pointers.namespace_properties
 
     def once_silent(*arguments: Any) -> Any:
-        for trouble in looks:
-            raise trouble
+        for failure in looks:
+            raise failure
         return real(*arguments)
 
     monkeypatch.setattr("flareiac_iceberg.namespace.driver.namespace_properties", once_silent)

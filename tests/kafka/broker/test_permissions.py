@@ -73,9 +73,9 @@ def test_topics_that_may_not_be_described(guarded: Broker) -> None:
     assert view.topics[seen].retention_ms is None, "its settings may not be read"
     with pytest.raises(Failure) as caught:
         KafkaReader().view(encode(definition), TopicSelection(names=(seen, hidden)))
-    (trouble,) = caught.value.diagnostics
-    assert trouble.code == codes.NOT_AUTHORIZED.id
-    assert hidden in trouble.detail
+    (error,) = caught.value.diagnostics
+    assert error.code == codes.NOT_AUTHORIZED.id
+    assert hidden in error.detail
 
 
 def test_one_forbidden_topic_does_not_hide_the_others(guarded: Broker, tmp_path: Path) -> None:

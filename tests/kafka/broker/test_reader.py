@@ -35,7 +35,7 @@ def connection(
     return attributes
 
 
-def trouble(attributes: Attributes, selection: TopicSelection | None = None) -> tuple[str, str]:
+def error(attributes: Attributes, selection: TopicSelection | None = None) -> tuple[str, str]:
     """The code and the text of the failure to view a cluster."""
     with pytest.raises(Failure) as caught:
         READER.view(attributes, selection or TopicSelection(names=("any",)))
@@ -79,7 +79,7 @@ def test_a_pattern_matches_whole_names(broker: Broker) -> None:
     view = READER.view(connection(broker.bootstrap), TopicSelection(pattern=f"{first}.*"))
     assert sorted(view.topics) == [first, second]
     assert list(READER.view(connection(broker.bootstrap), TopicSelection(pattern=first)).topics) == [first]
-    assert trouble(connection(broker.bootstrap), TopicSelection(pattern="("))[0] == (
+    assert error(connection(broker.bootstrap), TopicSelection(pattern="("))[0] == (
         codes.INVALID_TOPIC_PATTERN.id
     )
 
@@ -109,7 +109,7 @@ def test_one_dead_broker_among_several_does_not_matter(broker: Broker) -> None:
 
 
 def test_a_cluster_that_cannot_be_reached() -> None:
-    code, detail = trouble(connection("127.0.0.1:1"))
+    code, detail = error(connection("127.0.0.1:1"))
     assert code == codes.CLUSTER_UNREACHABLE.id
     assert "Connection refused" in detail
     assert "127.0.0.1:1" in detail
@@ -119,7 +119,7 @@ def test_a_server_that_never_answers(tmp_path: Path) -> None:
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
-        code, _detail = trouble(connection(f"127.0.0.1:{silent.getsockname()[1]}", timeout_ms=1500))
+        code, _detail = error(connection(f"127.0.0.1:{silent.getsockname()[1]}", timeout_ms=1500))
     assert code == codes.CLUSTER_UNREACHABLE.id
 
 
@@ -154,7 +154,7 @@ def test_a_login_that_java_settings_hold(guarded: Broker) -> None:
 def test_a_wrong_password_is_refused_at_once_and_not_shown(
     guarded: Broker, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    code, detail = trouble(login(guarded, "hunter2"))
+    code, detail = error(login(guarded, "hunter2"))
     assert code == codes.AUTHENTICATION_FAILED.id
     assert "Invalid username or password" in detail
     assert "hunter2" not in detail
@@ -162,13 +162,13 @@ def test_a_wrong_password_is_refused_at_once_and_not_shown(
 
 
 def test_a_mechanism_that_the_broker_lacks(guarded: Broker) -> None:
-    code, detail = trouble(login(guarded, "x", mechanism="SCRAM-SHA-256"))
+    code, detail = error(login(guarded, "x", mechanism="SCRAM-SHA-256"))
     assert code == codes.AUTHENTICATION_FAILED.id
     assert "PLAIN" in detail
 
 
 def test_tls_against_a_listener_without_it(broker: Broker) -> None:
-    code, detail = trouble(connection(broker.bootstrap, settings={"security.protocol": "SSL"}))
+    code, detail = error(connection(broker.bootstrap, settings={"security.protocol": "SSL"}))
     assert code == codes.TLS_FAILED.id
     assert "that the listener of these brokers uses TLS" in detail
 
@@ -196,7 +196,7 @@ def test_tls_against_a_listener_without_it(broker: Broker) -> None:
     ],
 )
 def test_settings_that_only_java_can_use(settings: dict[str, str], code: Code) -> None:
-    found, detail = trouble(connection("127.0.0.1:1", settings=settings))
+    found, detail = error(connection("127.0.0.1:1", settings=settings))
     assert found == code.id
     assert "Streams" in detail
 

@@ -79,7 +79,7 @@ def topics_seen(attributes: Attributes, name: str) -> list[str]:
     return list(KafkaReader().view(attributes, TopicSelection(names=(name,))).topics)
 
 
-def trouble(attributes: Attributes) -> str:
+def error(attributes: Attributes) -> str:
     with pytest.raises(Failure) as caught:
         topics_seen(attributes, "any")
     return caught.value.diagnostics[0].code
@@ -90,9 +90,9 @@ def test_a_client_with_a_certificate(secure: SecureBroker, authority: Authority,
     files = f'ca = "{folder}/ca.pem", certificate = "{folder}/client.pem", key = "{folder}/client.key"'
     assert topics_seen(connection(tmp_path, secure.mutual, {"ssl": f"{{ {files} }}"}), name) == [name]
     without = connection(tmp_path, secure.mutual, {"ssl": f'{{ ca = "{folder}/ca.pem" }}'})
-    assert trouble(without) == codes.TLS_FAILED.id
+    assert error(without) == codes.TLS_FAILED.id
     distrusting = connection(tmp_path, secure.mutual, {"ssl": "{}"})
-    assert trouble(distrusting) == codes.TLS_FAILED.id
+    assert error(distrusting) == codes.TLS_FAILED.id
 
 
 @pytest.mark.parametrize("mechanism", ["SCRAM-SHA-256", "SCRAM-SHA-512"])
@@ -112,4 +112,4 @@ def test_a_user_with_scram_over_tls(
     monkeypatch.setenv("KAFKA_PASSWORD", PASSWORD)
     assert topics_seen(ask, name) == [name]
     monkeypatch.setenv("KAFKA_PASSWORD", "wrong")
-    assert trouble(ask) == codes.AUTHENTICATION_FAILED.id
+    assert error(ask) == codes.AUTHENTICATION_FAILED.id

@@ -17,13 +17,14 @@ from hypothesis import strategies as st
 
 from flareiac.kernel.host import Host, booted_at
 from flareiac_aws.s3_bucket import Bucket
-from flareiac_spark.application import control_trouble
+from flareiac_spark.application import control_failure
 from flareiac_spark.s3_store import S3Store
 from flareiac_spark_runtime.control import (
     ControlDirectory,
     ControlError,
     Desired,
     DesiredJob,
+    ErrorKind,
     ErrorSummary,
     JobSpec,
     JobStatus,
@@ -35,7 +36,6 @@ from flareiac_spark_runtime.control import (
     Status,
     StreamInput,
     TableOutput,
-    Trouble,
     Watermark,
     is_running,
     job_spec_from_json,
@@ -111,7 +111,7 @@ def test_a_stale_revision_is_a_conflict(control: ControlDirectory) -> None:
     put(control, "job.b", expect=1)
     with pytest.raises(ControlError) as caught:
         put(control, "job.c", expect=1)
-    assert caught.value.kind is Trouble.CONFLICT
+    assert caught.value.kind is ErrorKind.CONFLICT
 
 
 @pytest.mark.parametrize(("lineage", "workspace"), [("other", "default"), ("L", "prod")])
@@ -121,7 +121,7 @@ def test_another_project_or_workspace_is_refused(
     put(control, "job.a")
     with pytest.raises(ControlError) as caught:
         control.update_desired(lambda desired: desired, lineage=lineage, workspace=workspace)
-    assert caught.value.kind is Trouble.FOREIGN
+    assert caught.value.kind is ErrorKind.FOREIGN
     assert "belongs to" in caught.value.why
 
 
@@ -132,7 +132,7 @@ def test_a_copied_or_moved_directory_is_refused(control: ControlDirectory, tmp_p
     assert found is not None
     with pytest.raises(ControlError) as caught:
         put(copy, "job.b")
-    assert caught.value.kind is Trouble.COPIED
+    assert caught.value.kind is ErrorKind.COPIED
     assert str(control.place) in caught.value.why
     with pytest.raises(ControlError, match="is a copy of"):
         copy.refuse_copy(found)
@@ -159,17 +159,17 @@ def test_a_directory_without_jobs_is_nobodys(control: ControlDirectory) -> None:
 @pytest.mark.parametrize(
     ("content", "kind"),
     [
-        ("", Trouble.DAMAGED),
-        ('{"version":1,"lin', Trouble.DAMAGED),
-        ("[]", Trouble.DAMAGED),
-        ('{"version":1}', Trouble.DAMAGED),
-        ('{"version":1,"lineage":"L","workspace":"default","revision":"1"}', Trouble.DAMAGED),
-        ('{"version":1,"lineage":"L","workspace":"default","surprise":1}', Trouble.DAMAGED),
-        ('{"version":2,"lineage":"L"}', Trouble.FUTURE_VERSION),
+        ("", ErrorKind.DAMAGED),
+        ('{"version":1,"lin', ErrorKind.DAMAGED),
+        ("[]", ErrorKind.DAMAGED),
+        ('{"version":1}', ErrorKind.DAMAGED),
+        ('{"version":1,"lineage":"L","workspace":"default","revision":"1"}', ErrorKind.DAMAGED),
+        ('{"version":1,"lineage":"L","workspace":"default","surprise":1}', ErrorKind.DAMAGED),
+        ('{"version":2,"lineage":"L"}', ErrorKind.FUTURE_VERSION),
     ],
 )
 def test_a_desired_file_that_is_not_understood_is_named(
-    control: ControlDirectory, content: str, kind: Trouble
+    control: ControlDirectory, content: str, kind: ErrorKind
 ) -> None:
     write(control, "desired.json", content)
     with pytest.raises(ControlError) as caught:
@@ -239,7 +239,7 @@ def test_a_time_that_no_calendar_shows_is_damage(tmp_path: Path, place: str, tim
     file.write_text(text)
     with pytest.raises(ControlError) as caught:
         control.read_status()
-    assert caught.value.kind is Trouble.DAMAGED
+    assert caught.value.kind is ErrorKind.DAMAGED
 
 
 def test_the_time_of_a_refused_start_is_one_that_a_calendar_shows(tmp_path: Path) -> None:
@@ -449,7 +449,7 @@ def test_a_server_that_ignores_conditions_is_refused_before_the_first_file(
     monkeypatch.setattr(S3Store, "swap", swap)
     with pytest.raises(ControlError, match="ignores the conditions") as caught:
         put(control, "job.a")
-    assert caught.value.kind is Trouble.UNCONDITIONAL
+    assert caught.value.kind is ErrorKind.UNCONDITIONAL
     assert list(place.below()) == []
 
 
@@ -512,7 +512,7 @@ def test_storage_that_does_not_answer_is_told_with_a_way_out(tmp_path: Path) -> 
         for use in (gone.read_status, lambda: put(gone, "job.a"), gone.open_operations, gone.is_used):
             with pytest.raises(ControlError) as caught:
                 use()
-            said = control_trouble(caught.value)
+            said = control_failure(caught.value)
             assert said.code == "FIK804"
             assert "s3://lake/somewhere" in said.detail
             assert "AWS_ENDPOINT_URL_S3" in said.detail
@@ -524,4 +524,4 @@ def test_a_bucket_that_is_not_there_is_told() -> None:
     with buckets("lake"):
         with pytest.raises(ControlError, match="elsewhere") as caught:
             ControlDirectory("s3://elsewhere/somewhere").read_desired()
-        assert caught.value.kind is Trouble.UNREACHABLE
+        assert caught.value.kind is ErrorKind.UNREACHABLE

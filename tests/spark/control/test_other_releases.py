@@ -14,11 +14,11 @@ from flareiac_spark_runtime.control import (
     ControlError,
     Desired,
     End,
+    ErrorKind,
     Lease,
     Operation,
     Result,
     Status,
-    Trouble,
 )
 
 RECORDED = Path(__file__).parent / "recorded"
@@ -98,7 +98,7 @@ def test_work_with_one_more_field_is_refused_and_its_release_named(name: str, tm
     content["work"] = widened(content["work"])
     with pytest.raises(ControlError) as failure:
         read(control_with(tmp_path, name, content), name)
-    assert failure.value.kind is Trouble.DAMAGED
+    assert failure.value.kind is ErrorKind.DAMAGED
     assert "FlareIaC 0.2.0 wrote it" in failure.value.why
 
 
@@ -107,7 +107,7 @@ def test_a_later_format_is_refused_by_name(name: str, tmp_path: Path) -> None:
     content = {**recorded(name), "version": 2, "release": "0.9.0"}
     with pytest.raises(ControlError) as failure:
         read(control_with(tmp_path, name, content), name)
-    assert failure.value.kind is Trouble.FUTURE_VERSION
+    assert failure.value.kind is ErrorKind.FUTURE_VERSION
     assert "was written by FlareIaC 0.9.0; this release (0.1.0) reads version 1" in failure.value.why
 
 

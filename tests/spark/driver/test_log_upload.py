@@ -11,7 +11,7 @@ import pytest
 
 from flareiac.kernel.diagnostics import Failure
 from flareiac_spark.job.log_text import log_text
-from flareiac_spark_runtime.control import ControlDirectory, ControlError, Trouble
+from flareiac_spark_runtime.control import ControlDirectory, ControlError, ErrorKind
 from flareiac_spark_runtime.control.log_chunks import CHUNK_BYTES, KEPT
 from flareiac_spark_runtime.driver import logs
 from flareiac_spark_runtime.driver.log_lines import LogLines
@@ -123,7 +123,7 @@ def test_old_chunks_that_cannot_be_removed_stop_no_log(
     control: ControlDirectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_given: object) -> None:
-        raise ControlError(Trouble.UNREACHABLE, str(control.place), "it does not answer")
+        raise ControlError(ErrorKind.UNREACHABLE, str(control.place), "it does not answer")
 
     monkeypatch.setattr(ControlDirectory, "forget_log_chunks", refuse)
     upload = LogUpload(control)

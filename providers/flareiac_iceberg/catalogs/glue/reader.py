@@ -149,5 +149,5 @@ def reading_errors(catalog: GlueCatalog) -> Iterator[None]:
         ClientError,
         ResponseParserError,
         *GARBLED,
-    ) as trouble:
-        raise Failure(unreadable(catalog, said(trouble))) from None
+    ) as failure:
+        raise Failure(unreadable(catalog, said(failure))) from None

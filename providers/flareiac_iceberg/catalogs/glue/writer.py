@@ -42,14 +42,14 @@ class GlueWriter(PointerWriter[GlueCatalog], LibraryWriter[GlueCatalog, Client])
     def errors(self, *, opening: bool = False) -> Iterator[None]:
         try:
             yield
-        except ClientError as trouble:
+        except ClientError as error:
             # An answer of 500 and more does not tell whether the change was made.
-            known = trouble.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 500) < 500
-            raise Failure(self.trouble(str(trouble), known=opening or known)) from trouble
-        except (BotoCoreError, ResponseParserError, RuntimeError) as trouble:
-            raise Failure(self.trouble(said(trouble), known=opening)) from trouble
-        except OSError as trouble:
-            raise Failure(self.trouble(trouble.strerror or str(trouble), known=True)) from trouble
+            known = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 500) < 500
+            raise Failure(self.trouble(str(error), known=opening or known)) from error
+        except (BotoCoreError, ResponseParserError, RuntimeError) as error:
+            raise Failure(self.trouble(said(error), known=opening)) from error
+        except OSError as error:
+            raise Failure(self.trouble(error.strerror or str(error), known=True)) from error
 
     def _create(
         self, target: Target, what: Definition, location: str | None, missing: Missing

@@ -35,9 +35,9 @@ class PostgresReader(SqlReader[PostgresCatalog]):
                 return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
         except UndefinedTable:
             return None
-        except (psycopg2.Error, TimeoutError) as trouble:
+        except (psycopg2.Error, TimeoutError) as error:
             raise Failure(
-                unreadable(self.catalog, " ".join(str(trouble).split()) or type(trouble).__name__)
+                unreadable(self.catalog, " ".join(str(error).split()) or type(error).__name__)
             ) from None
 
 

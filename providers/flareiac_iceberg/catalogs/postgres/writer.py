@@ -48,9 +48,9 @@ class PostgresWriter(SqlWriter[PostgresCatalog]):
         """See ``SqlWriter``."""
         return bool(connection.closed)
 
-    def is_missing(self, trouble: Exception) -> bool:
+    def is_missing(self, error: Exception) -> bool:
         """See ``SqlWriter``."""
-        return isinstance(trouble, UndefinedTable)
+        return isinstance(error, UndefinedTable)
 
     def close(self) -> None:
         """Closes what is idle."""

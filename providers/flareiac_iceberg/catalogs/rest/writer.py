@@ -81,8 +81,8 @@ class RestWriter(LibraryWriter[RestCatalog, Client]):
             yield
         except CommitFailedException:
             raise
-        except (RESTError, RequestException, OSError, ValueError) as trouble:
-            raise Failure(self.trouble(_said(trouble), known=opening or _is_refusal(trouble))) from trouble
+        except (RESTError, RequestException, OSError, ValueError) as failure:
+            raise Failure(self.trouble(_said(failure), known=opening or _is_refusal(failure))) from failure
 
     def _create(self, target: Target, what: Definition, location: str | None, missing: Missing) -> None:
         """Creates a table. A part that a server which stages no tables does not take follows in a second
@@ -170,9 +170,9 @@ def _would_lose(target: Target, names: list[str]) -> Diagnostic:
     )
 
 
-def _is_refusal(trouble: Exception) -> bool:
+def _is_refusal(failure: Exception) -> bool:
     """Returns True if the server did not take the request, and so did nothing."""
-    answered = trouble if isinstance(trouble, TooManyRedirects) else trouble.__cause__
+    answered = failure if isinstance(failure, TooManyRedirects) else failure.__cause__
     response = getattr(answered, "response", None)
     return (
         response is not None
@@ -181,9 +181,9 @@ def _is_refusal(trouble: Exception) -> bool:
     )
 
 
-def _said(trouble: Exception) -> str:
+def _said(failure: Exception) -> str:
     """The complaint of a library, without the input that it was given: that may be a token."""
-    if not isinstance(trouble, ValidationError):
-        return said(trouble)
-    found = trouble.errors(include_url=False, include_context=False, include_input=False)
+    if not isinstance(failure, ValidationError):
+        return said(failure)
+    found = failure.errors(include_url=False, include_context=False, include_input=False)
     return "; ".join(f"{'.'.join(map(str, item['loc'])) or 'all of it'}: {item['msg']}" for item in found)

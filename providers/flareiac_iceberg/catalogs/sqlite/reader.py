@@ -39,12 +39,12 @@ class SqliteReader(SqlReader[SqliteCatalog]):
             return _rows(self.catalog.database, statement, parameters)
         except FileNotFoundError:
             raise no_catalog(self.catalog, _missing(self.catalog.database)) from None
-        except sqlite3.Error as trouble:
-            if "no such table" in str(trouble):
+        except sqlite3.Error as error:
+            if "no such table" in str(error):
                 return None
-            raise Failure(unreadable(self.catalog, str(trouble))) from trouble
-        except OSError as trouble:
-            raise Failure(unreadable(self.catalog, trouble.strerror or str(trouble))) from trouble
+            raise Failure(unreadable(self.catalog, str(error))) from error
+        except OSError as error:
+            raise Failure(unreadable(self.catalog, error.strerror or str(error))) from error
 
 
 def _missing(database: Path) -> str:
@@ -59,10 +59,10 @@ def _rows(database: Path, statement: str, parameters: tuple[str, ...]) -> list[d
         database.stat()
         try:
             return _asked(database, statement, parameters)
-        except sqlite3.OperationalError as trouble:
-            if not _needs_recovery(database, trouble):
+        except sqlite3.OperationalError as error:
+            if not _needs_recovery(database, error):
                 raise
-            last = trouble
+            last = error
         found = _of_a_copy(database, statement, parameters)
         if found is not None:
             return found
@@ -74,8 +74,8 @@ def recover(catalog: SqliteCatalog) -> None:
     with contextlib.suppress(sqlite3.Error):
         try:
             _asked(catalog.database, _ANY, ())
-        except sqlite3.OperationalError as trouble:
-            if _needs_recovery(catalog.database, trouble):
+        except sqlite3.OperationalError as error:
+            if _needs_recovery(catalog.database, error):
                 _asked(catalog.database, _ANY, (), mode="rw")
 
 
@@ -93,12 +93,12 @@ def _asked(
         return [dict(zip(names, row, strict=True)) for row in cursor]
 
 
-def _needs_recovery(database: Path, trouble: sqlite3.OperationalError) -> bool:
+def _needs_recovery(database: Path, error: sqlite3.OperationalError) -> bool:
     """Returns True if only a process that may write can read the database: a writer was killed, or its log
     cannot be shared from here.
     """
     # Python's own errors, as of a text that is not UTF-8, have no code of SQLite's.
-    kind = getattr(trouble, "sqlite_errorcode", 0) & _PRIMARY
+    kind = getattr(error, "sqlite_errorcode", 0) & _PRIMARY
     logged = kind == sqlite3.SQLITE_CANTOPEN and Path(f"{database}-wal").exists()
     return logged or kind == sqlite3.SQLITE_READONLY
 

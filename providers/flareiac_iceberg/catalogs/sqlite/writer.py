@@ -48,9 +48,9 @@ class SqliteWriter(SqlWriter[SqliteCatalog]):
         del connection
         return False
 
-    def is_missing(self, trouble: Exception) -> bool:
+    def is_missing(self, error: Exception) -> bool:
         """See ``SqlWriter``."""
-        return "no such table" in str(trouble)
+        return "no such table" in str(error)
 
     def _make_folder(self) -> None:
         self.spec.database.parent.mkdir(parents=True, exist_ok=True)

@@ -31,7 +31,7 @@ class TableCommitter:
         self,
         order: Order,
         needed: Callable[[TableFile], tuple[Change, ...]],
-        trouble: Callable[[TableFile], Diagnostic | None],
+        error: Callable[[TableFile], Diagnostic | None],
         message: str,
         *,
         sent: bool,
@@ -55,7 +55,7 @@ class TableCommitter:
             if not changes:
                 created = attempt == 0 and isinstance(order.change, Create)
                 return applied(order.change.planned, found, *([message] if created else []))
-            problem = trouble(found)
+            problem = error(found)
             if problem is not None:
                 return NotApplied(diagnostics=(problem,))
             try:

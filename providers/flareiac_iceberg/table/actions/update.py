@@ -44,11 +44,11 @@ class TableUpdater:
         def needed(found: TableFile) -> tuple[Change, ...]:
             return () if nothing_left(order, found) else changes
 
-        def trouble(found: TableFile) -> Diagnostic | None:
+        def problem(found: TableFile) -> Diagnostic | None:
             return broken_precondition(order, found, changes)
 
         message = f"changed {target.full_name} in one commit"
-        return self._committer.in_one_commit(order, needed, trouble, message, sent=renamed)
+        return self._committer.in_one_commit(order, needed, problem, message, sent=renamed)
 
     def _renamed(self, order: Order, recorded: Recorded) -> bool | NotApplied:
         """Returns True where the table had another name than the planned one, and has that now. Raises

@@ -78,8 +78,8 @@ def asked(access: RegistryAccess, subjects: Iterable[str]) -> dict[str, SubjectA
         registry = Registry(access, timeout_s=TIMEOUT_S)
         for subject in subjects:
             found[subject] = _asked(registry, subject)
-    except (RegistryProblem, Failure) as trouble:
-        why = trouble.diagnostics[0].line if isinstance(trouble, Failure) else str(trouble)
+    except (RegistryProblem, Failure) as error:
+        why = error.diagnostics[0].line if isinstance(error, Failure) else str(error)
         silent = SchemaUnknown(why=why.rstrip("."))
         return {subject: found.get(subject, silent) for subject in subjects}
     return found
@@ -111,8 +111,8 @@ def _compared(answer: SubjectAnswer, read: SchemaRead) -> SchemaFinding:
         return SchemaUnknown(why=f"{name} is a schema of kind {found.schema.kind}, not of Avro")
     try:
         tree = parse(found.schema.text, found.schema.references)
-    except NotAvro as trouble:
-        return SchemaUnknown(why=f"{name} cannot be read: {trouble}")
+    except NotAvro as error:
+        return SchemaUnknown(why=f"{name} cannot be read: {error}")
     if (row := read.row(tree)) is None:
         return SchemaUnknown(why=f"{name} is not a schema of values of the format")
     return LatestSchema(

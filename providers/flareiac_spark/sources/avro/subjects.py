@@ -109,8 +109,8 @@ def judged(
         registry = Registry(access, timeout_s=timeout_s)
         for question in wanted:
             found[question] = _judged(registry, question)
-    except (RegistryProblem, Failure) as trouble:
-        why = trouble.diagnostics[0].line if isinstance(trouble, Failure) else str(trouble)
+    except (RegistryProblem, Failure) as error:
+        why = error.diagnostics[0].line if isinstance(error, Failure) else str(error)
         silent = SubjectUnknown(why=why.rstrip("."))
         return {question: found.get(question, silent) for question in wanted}
     return found
@@ -155,8 +155,8 @@ def _newest_of(found: SubjectVersion) -> SubjectVerdict:
         return NotWritable(subject=found.subject, version=found.version, why=why)
     try:
         tree = parse(found.schema.text, found.schema.references)
-    except NotAvro as trouble:
-        why = f"cannot be read: {trouble}"
+    except NotAvro as error:
+        why = f"cannot be read: {error}"
         return NotWritable(subject=found.subject, version=found.version, why=why)
     if not isinstance(tree, Record):
         return NotWritable(subject=found.subject, version=found.version, why="is not of type record")

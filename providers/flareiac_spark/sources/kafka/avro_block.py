@@ -95,8 +95,8 @@ class AvroBlock:
             return
         try:
             tree = parse(schema)
-        except NotAvro as trouble:
-            self._error(codes.INVALID_AVRO_SCHEMA, f"The text is not an Avro schema: {trouble}.", "schema")
+        except NotAvro as error:
+            self._error(codes.INVALID_AVRO_SCHEMA, f"The text is not an Avro schema: {error}.", "schema")
             return
         if not isinstance(tree, Record):
             self._error(codes.INVALID_AVRO_SCHEMA, "The schema is not of type record.", "schema")

@@ -382,10 +382,10 @@ class _Reading:
 
     def _pattern(self) -> str | None:
         pattern = self._block.topic_pattern
-        if isinstance(pattern, str) and (trouble := name_patterns.fault(pattern)) is not None:
+        if isinstance(pattern, str) and (error := name_patterns.fault(pattern)) is not None:
             self._error(
                 codes.INVALID_TOPIC_PATTERN,
-                f"{pattern!r} is not a regular expression: {trouble}.",
+                f"{pattern!r} is not a regular expression: {error}.",
                 "topic_pattern",
             )
         return pattern
@@ -396,8 +396,8 @@ class _Reading:
             return written
         try:
             return starting_of(written, topics)
-        except NotAStart as trouble:
-            self._error(codes.INVALID_STARTING_OFFSETS, str(trouble), "starting_offsets")
+        except NotAStart as error:
+            self._error(codes.INVALID_STARTING_OFFSETS, str(error), "starting_offsets")
             return EARLIEST
 
     def _check_data_loss(self) -> None:

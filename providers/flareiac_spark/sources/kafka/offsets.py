@@ -78,8 +78,8 @@ class KafkaOffsets(Offsets):
     def noted_topics(self, checkpoint: Place) -> NotedTopics:
         try:
             notes = read_notes(checkpoint)
-        except (OSError, ValueError) as trouble:
-            raise Damaged(notes_place(checkpoint), str(trouble)) from None
+        except (OSError, ValueError) as error:
+            raise Damaged(notes_place(checkpoint), str(error)) from None
         return NotedTopics(
             topics=tuple(
                 NotedTopic(topic=item.topic, id=item.id, cluster=item.cluster) for item in notes.topics

@@ -103,5 +103,5 @@ def _noted(number: int, schema: RegisteredSchema) -> NotedSchemas:
         return NotedSchemas(missing={str(number): f"it is a schema of kind {schema.kind}, not of Avro"})
     try:
         return NotedSchemas(schemas={str(number): spelled(parse(schema.text, schema.references))})
-    except NotAvro as trouble:
-        return NotedSchemas(missing={str(number): f"it cannot be read: {trouble}"})
+    except NotAvro as error:
+        return NotedSchemas(missing={str(number): f"it cannot be read: {error}"})

@@ -237,8 +237,8 @@ class Registry:
         for url in self._urls:
             try:
                 return self._ask(url, path, body)
-            except RegistryDown as trouble:
-                problem = trouble
+            except RegistryDown as error:
+                problem = error
         raise problem
 
     def _ask(self, url: str, path: str, body: bytes | None) -> Any:

@@ -148,10 +148,10 @@ def parse(text: str, references: Sequence[str] = ()) -> AvroType:
 def _json(text: str) -> Any:
     try:
         return parse_json(text)
-    except (ValueError, RecursionError) as trouble:
+    except (ValueError, RecursionError) as error:
         if _NAME.match(text.strip()) is not None:  # a registry keeps "string" without its quotes
             return text.strip()
-        raise NotAvro(f"it is not JSON: {trouble}") from None
+        raise NotAvro(f"it is not JSON: {error}") from None
 
 
 @dataclass(slots=True)

@@ -106,8 +106,8 @@ class ResolvedKafka(ResolvedSource):
         forget(checkpoints)
         try:
             found = self._ask(jvm())
-        except NotAnswered as trouble:
-            return trouble.problem
+        except NotAnswered as error:
+            return error.problem
         asked, notes = self._asked(others, jvm), {}
         for checkpoint in checkpoints:
             notes[checkpoint] = known = read_notes(checkpoint)
@@ -149,8 +149,8 @@ class ResolvedKafka(ResolvedSource):
             return None
         try:
             known_schemas(checkpoints, self.avro.registry, self.avro.subjects)
-        except RegistryProblem as trouble:
-            why = f"{str(trouble)[:1].upper()}{str(trouble)[1:]}. The job starts when it answers."
+        except RegistryProblem as error:
+            why = f"{str(error)[:1].upper()}{str(error)[1:]}. The job starts when it answers."
             return StartProblem(error_class="SCHEMA_REGISTRY_UNAVAILABLE", why=why, permanent=False)
         return None
 
