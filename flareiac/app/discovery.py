@@ -42,9 +42,9 @@ def installed() -> Installed:
             versions[entry.dist.name] = entry.dist.version
     for provider in found:
         providers[provider.name] = provider
-        for name, item in provider.resource_types().items():
+        for name, resource_type in provider.resource_types().items():
             _once(name, offered, provider.name)
-            offered[name], provider_of[name] = item, provider.name
+            offered[name], provider_of[name] = resource_type, provider.name
         for function in provider.functions():
             _once(function.name, functions, provider.name)
             functions[function.name] = function

@@ -198,7 +198,7 @@ def _other_kind(importable: Importable, address: str, kind: str) -> Diagnostic:
 
 def _labels(importables: Sequence[Importable], taken: set[str]) -> Iterator[str]:
     """One label for each: its own where that is unique, else with the qualifier, else with a number."""
-    wanted = [f"{item.block.type}.{item.block.label}" for item in importables]
+    wanted = [f"{importable.block.type}.{importable.block.label}" for importable in importables]
     used = set(taken)
     for item, plain in zip(importables, wanted, strict=True):
         base = (

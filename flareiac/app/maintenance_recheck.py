@@ -50,7 +50,7 @@ class MaintenanceRecheck:
             address: asked.request.references
         }
         observed = workspace.observe(
-            [_question(item, references[item.address], item.address == address) for item in users.values()]
+            [_question(user, references[user.address], user.address == address) for user in users.values()]
         )
         itself = observed.get(address)
         if not isinstance(itself, Present):
@@ -58,7 +58,7 @@ class MaintenanceRecheck:
         resource = replace(asked.resource, identity=itself.identity)
         figures, problems = workspace.measure([self._measurement(asked, resource, record)])
         if address not in figures:
-            raise Failure(*(replace(item, severity=Severity.ERROR) for item in problems))
+            raise Failure(*(replace(problem, severity=Severity.ERROR) for problem in problems))
         held_by = replace(snapshot, resources=users)
         former = workspace.observe(maintaining.former_questions(held_by))
         coming = [item for item in asked.plan.resources if item.address not in snapshot.resources]

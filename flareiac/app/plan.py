@@ -142,7 +142,7 @@ def _disturbed_by_work(workspace: Workspace, made: Plan, inputs: Inputs) -> Iter
     """Yields the effects on others of due maintenance where it is carried out. Where they are not known, the
     rest of the plan holds.
     """
-    due = (item for item in made.tasks if item.task.due and item.task.performer is not None)
+    due = (task for task in made.tasks if task.task.due and task.task.performer is not None)
     for address, performer in dict.fromkeys((item.address, str(item.task.performer)) for item in due):
         references = references_for(inputs.desired, inputs.snapshot, address, inputs.observations)
         found = references.get(performer)

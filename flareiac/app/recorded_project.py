@@ -48,7 +48,9 @@ class RecordedView:
     def dependents(self, address: str) -> Sequence[RecordedResource]:
         """Returns the resources that refer to it."""
         return [
-            item for item in self.resources() if address in self.snapshot.resources[item.address].dependencies
+            resource
+            for resource in self.resources()
+            if address in self.snapshot.resources[resource.address].dependencies
         ]
 
     def users(self, address: str) -> Sequence[tuple[RecordedResource, Relation]]:

@@ -103,7 +103,7 @@ def apply(
     ports.store.check_writable(ports.lease)
     proven = _preflight(plan, recording, ports, begun)
     findings = proven.diagnostics
-    if any(item.severity is Severity.ERROR for item in findings):
+    if any(finding.severity is Severity.ERROR for finding in findings):
         return Report(diagnostics=findings, refuted=proven)
     # Only now, so that a preflight that refuses leaves no apply that would have to be resumed.
     if not resuming:

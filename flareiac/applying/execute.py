@@ -348,7 +348,7 @@ def _action(
 def _change(execution: Execution, resource: PlannedResource, operation: Operation) -> Change:
     """The change that an operation completes, with what the stages before it have noted by now."""
     recording, stages = execution.recording, execution.staged.stages.get(resource.address, ())
-    notes = {item.stage: recording.note(item.id) for item in stages}
+    notes = {stage.stage: recording.note(stage.id) for stage in stages}
     record = recording.record(resource.address)
     return change_of(resource.proposal, operation.verb, record.recorded() if record else None, notes)
 

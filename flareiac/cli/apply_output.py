@@ -69,7 +69,9 @@ class TextOutput:
             terminal.say(stale_text(_stale_rows(report)))
         if report.end not in _ENDED_BEFORE:
             complain(
-                terminal, [item for item in found.diagnostics if not item.cancelled], report.planned.sources
+                terminal,
+                [diagnostic for diagnostic in found.diagnostics if not diagnostic.cancelled],
+                report.planned.sources,
             )
             if cancelled := cancelled_text(found.diagnostics):
                 terminal.say(cancelled)
@@ -114,8 +116,8 @@ class JsonOutput:
         if report.end is ApplyOutcome.STALE:
             terminal.out_json(diagnostic_record(stale_diagnostic(_stale_rows(report)), {}))
         if report.end not in _ENDED_BEFORE:
-            for item in report.report.diagnostics:
-                terminal.out_json(diagnostic_record(item, report.planned.sources))
+            for diagnostic in report.report.diagnostics:
+                terminal.out_json(diagnostic_record(diagnostic, report.planned.sources))
         if report.planned.plan is not None and report.begun:
             terminal.out_json(summary_record(report.planned.plan, frozenset(report.report.tally.done)))
             terminal.out_json(outputs_record(report.outputs))

@@ -202,7 +202,7 @@ def command_of(arguments: Sequence[str], provided: Commands) -> Command | None:
 
 
 def _words(arguments: Sequence[str]) -> list[str]:
-    return [item for item in arguments if not item.startswith("-")]
+    return [argument for argument in arguments if not argument.startswith("-")]
 
 
 class _AsItIs:

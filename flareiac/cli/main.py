@@ -50,8 +50,10 @@ def run(arguments: Sequence[str]) -> int:
 def _two_dashes(arguments: Sequence[str]) -> list[str]:
     """``-out=x`` means ``--out=x``; one letter after one dash stays as it is."""
     return [
-        f"-{item}" if len(item) > 2 and item[0] == "-" and item[1] != "-" and item[1].isalpha() else item
-        for item in arguments
+        f"-{argument}"
+        if len(argument) > 2 and argument[0] == "-" and argument[1] != "-" and argument[1].isalpha()
+        else argument
+        for argument in arguments
     ]
 
 

@@ -34,7 +34,7 @@ def opened(
 def _in_order(arguments: Sequence[str], variables: VariableOptions) -> tuple[tuple[str, str], ...]:
     """Variables and variable files in the order they were typed, since the later one wins."""
     values = {"--var": iter(variables.var or ()), "--var-file": iter(variables.var_file or ())}
-    names = (item.partition("=")[0] for item in arguments)
+    names = (argument.partition("=")[0] for argument in arguments)
     return tuple(
         (_KINDS[name], text)
         for name in names

@@ -97,8 +97,8 @@ def _each(expression: Expression, scope: Scope, diagnostics: Diagnostics) -> lis
         )
         return None
     return [
-        Instance(key=key, scope=scope.child({"each": object_value({"key": string(key), "value": item})}))
-        for key, item in pairs
+        Instance(key=key, scope=scope.child({"each": object_value({"key": string(key), "value": pair})}))
+        for key, pair in pairs
     ]
 
 

@@ -49,7 +49,7 @@ def lifecycle(block: BlockNode | None, schema: Block, scope: Scope, diagnostics:
     ignored: tuple[Path, ...] = ()
     for attribute in body.attributes:
         if attribute.name == "ignore_changes":
-            ignored = tuple(_attribute_path(item) for item in references(attribute.expr))
+            ignored = tuple(_attribute_path(reference) for reference in references(attribute.expr))
             if not ignored or ignored == (("all",),):
                 diagnostics.error(
                     codes.INVALID_IGNORE_CHANGES,
@@ -95,13 +95,13 @@ def _only_one(blocks: Sequence[BlockNode], diagnostics: Diagnostics) -> None:
 def _check_ignored(traversals: Sequence[Traversal], schema: Block, diagnostics: Diagnostics) -> None:
     """A name that the resource does not have would protect nothing."""
     known = [*schema.attributes, *schema.blocks]
-    for item in traversals:
-        if item.root not in known:
-            hint = did_you_mean(item.root, known).strip() or f"Attributes here: {', '.join(known)}."
+    for traversal in traversals:
+        if traversal.root not in known:
+            hint = did_you_mean(traversal.root, known).strip() or f"Attributes here: {', '.join(known)}."
             diagnostics.error(
                 codes.INVALID_IGNORE_CHANGES,
-                f'There is no attribute "{item.root}". {hint}',
-                subject=item.span,
+                f'There is no attribute "{traversal.root}". {hint}',
+                subject=traversal.span,
             )
 
 

@@ -297,15 +297,15 @@ def references(value: Data) -> list[str]:
     found: dict[str, None] = {}
 
     def walk(parts: Iterable[Data]) -> None:
-        for item in parts:
-            if item.__class__ in _PLAIN:
+        for part in parts:
+            if part.__class__ in _PLAIN:
                 continue
-            if isinstance(item, Reference):
-                found[item.address] = None
-            elif isinstance(item, dict):
-                walk(item.values())
-            elif isinstance(item, list | tuple):
-                walk(item)
+            if isinstance(part, Reference):
+                found[part.address] = None
+            elif isinstance(part, dict):
+                walk(part.values())
+            elif isinstance(part, list | tuple):
+                walk(part)
 
     walk((value,))
     return list(found)

@@ -29,8 +29,8 @@ class Interrupted(Exception):
 def _wanted(variable: str) -> frozenset[tuple[str, int]]:
     """The points, each with the time at which it is meant."""
     listed = (
-        item.rpartition(":") if item.rpartition(":")[2].isdigit() else (item, ":", "1")
-        for item in _words(variable)
+        word.rpartition(":") if word.rpartition(":")[2].isdigit() else (word, ":", "1")
+        for word in _words(variable)
     )
     return frozenset((name, int(count)) for name, _, count in listed)
 

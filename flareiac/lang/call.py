@@ -102,13 +102,13 @@ def _attempt(evaluator: Evaluating, expr: Call, name: str) -> Value:
             return boolean(good).with_sensitive(good and contains_sensitive(value))
         if good:
             return value
-        failure.extend(item.line for item in diagnostics)
+        failure.extend(diagnostic.line for diagnostic in diagnostics)
     return evaluator.fail(expr, codes.NOTHING_TO_TRY, " ".join(failure[:4]))
 
 
 def _arguments(evaluator: Evaluating, expr: Call) -> list[tuple[Value, Node]] | None:
     """The values with the syntax they come from; None where the expanded argument is unknown or no list."""
-    found: list[tuple[Value, Node]] = [(evaluator.value(item), item) for item in expr.arguments]
+    found: list[tuple[Value, Node]] = [(evaluator.value(argument), argument) for argument in expr.arguments]
     if not expr.expand or not found:
         return found
     last, node = found.pop()

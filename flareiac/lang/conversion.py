@@ -125,11 +125,11 @@ def may_become(have: Type, wanted: Type) -> bool:  # noqa: C901 - one line a kin
         case (MapType() | ObjectType(), MapType(element)):
             return all(may_become(item, element) for item in _inner(have).values())
         case (MapType(element), ObjectType(attributes)):
-            return all(may_become(element, item) for item in attributes.values())
+            return all(may_become(element, attribute) for attribute in attributes.values())
         case (ObjectType(given), ObjectType(attributes, optional)):
             return all(
-                may_become(given[name], item) if name in given else name in optional
-                for name, item in attributes.items()
+                may_become(given[name], attribute) if name in given else name in optional
+                for name, attribute in attributes.items()
             )
         case (RefType(), RefType() | MapType() | ObjectType()):
             return True
@@ -177,7 +177,7 @@ def _from_resource(value: Value, resource: Resource, wanted: Type) -> Value:
             return value
         case ObjectType() | MapType():
             view = Value(
-                ObjectType({name: item.type for name, item in resource.attributes.items()}),
+                ObjectType({name: attribute.type for name, attribute in resource.attributes.items()}),
                 resource.attributes,
                 value.sensitive,
             )
@@ -222,11 +222,11 @@ def _elements(value: Value, wanted: ListType | SetType | MapType) -> tuple[tuple
         own = getattr(value.type, "element", ANY)
         return (), own if isinstance(element, AnyType) else element
     parts = dict(zip((step for step, _ in value.parts), _inside(value, repeat(element)), strict=True))
-    typed = [item for item in parts.values() if item.raw is not None or not leaves_open(item.type)]
+    typed = [part for part in parts.values() if part.raw is not None or not leaves_open(part.type)]
     common = unify([item.type for item in typed])
     if common is None:
         raise ConversionError(f"all elements of {named(wanted)} must have the same type")
-    converted = tuple(_at(step, item, common) for step, item in parts.items())
+    converted = tuple(_at(step, part, common) for step, part in parts.items())
     return converted, unify([item.type for item in converted]) or ANY
 
 
@@ -309,7 +309,7 @@ def _preferred(types: list[Type]) -> Type | None:
         same_kind = [item for item in types if isinstance(item, kept)]
         wider = unify(same_kind) if same_kind else None
         choices += [*([] if wider is None else [wider]), *same_kind]
-    return next((item for item in choices if all(may_become(other, item) for other in types)), None)
+    return next((choice for choice in choices if all(may_become(other, choice) for other in types)), None)
 
 
 def _unify_shape(like: Type, inner: list[Mapping[str | int, Type]]) -> Type | None:

@@ -288,10 +288,10 @@ def _null_element(data: Data, kind: Type, place: str = "") -> str | None:
         case MapType(element=element) if isinstance(data, dict):
             parts = ((f"{place}.{name}", item, element) for name, item in data.items())
         case ObjectType(attributes=attributes) if isinstance(data, dict):
-            parts = ((f"{place}.{name}", data.get(name), item) for name, item in attributes.items())
+            parts = ((f"{place}.{name}", data.get(name), attribute) for name, attribute in attributes.items())
         case _:
             pass
-    found = (_null_element(item, inner, where) for where, item, inner in parts)
+    found = (_null_element(part, inner, where) for where, part, inner in parts)
     return next((item for item in found if item is not None), None)
 
 

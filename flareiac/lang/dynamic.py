@@ -30,13 +30,13 @@ def expand_dynamic(node: BlockNode, scope: Scope, diagnostics: Diagnostics) -> l
             subject=node.header_span,
         )
         return []
-    for item in node.body.attributes:
-        if item.name not in _KNOWN:
+    for attribute in node.body.attributes:
+        if attribute.name not in _KNOWN:
             diagnostics.error(
                 codes.INVALID_DYNAMIC,
-                f'It has no attribute "{item.name}". A dynamic block takes {", ".join(_KNOWN)} and a '
+                f'It has no attribute "{attribute.name}". A dynamic block takes {", ".join(_KNOWN)} and a '
                 "content block.",
-                subject=item.name_span,
+                subject=attribute.name_span,
             )
     items = _elements(evaluate(for_each.expr, scope, diagnostics), for_each.expr.span, diagnostics)
     out: list[tuple[BlockNode, Scope]] = []
@@ -80,7 +80,7 @@ def _labels(node: BlockNode, scope: Scope, diagnostics: Diagnostics) -> tuple[La
     except ConversionError as error:
         wrong = f"The labels of a dynamic block are a list of strings: {error}."
     else:
-        texts = [item.raw for _, item in value.parts]
+        texts = [part.raw for _, part in value.parts]
         if (
             isinstance(value.raw, tuple)
             and not value.sensitive

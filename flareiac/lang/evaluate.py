@@ -377,7 +377,7 @@ class Evaluator:
         hidden = self.hidden or source.sensitive
         inside = Evaluator(self.scope, self.diagnostics, hidden=hidden, steps=self.steps)
         results = tuple(inside.after_splat(item, steps, expr) for item in items)
-        types = [item.type for item in results] or [ANY if steps or element is None else element]
+        types = [result.type for result in results] or [ANY if steps or element is None else element]
         if element is not None and types.count(types[0]) == len(types):
             return Value(ListType(types[0]), results, source.sensitive)
         return tuple_value(results).with_sensitive(source.sensitive)

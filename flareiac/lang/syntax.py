@@ -263,10 +263,10 @@ class Body(Node):
     blocks: tuple[BlockNode, ...]
 
     def attribute(self, name: str) -> AttributeNode | None:
-        return next((item for item in self.attributes if item.name == name), None)
+        return next((attribute for attribute in self.attributes if attribute.name == name), None)
 
     def blocks_of(self, type_name: str) -> tuple[BlockNode, ...]:
-        return tuple(item for item in self.blocks if item.type == type_name)
+        return tuple(block for block in self.blocks if block.type == type_name)
 
 
 def literal_text(expr: Node) -> str | None:

@@ -157,7 +157,10 @@ class SyntaxCache:
         if self._used:
             with suppress(RecursionError):
                 mentions = [
-                    [[item.start, item.end, item.root, item.steps] for item in references(block)]
+                    [
+                        [reference.start, reference.end, reference.root, reference.steps]
+                        for reference in references(block)
+                    ]
                     for block in body.blocks
                 ]
                 self._entries[key] = {"syntax": _encode_outline(body), "mentions": mentions}

@@ -19,7 +19,7 @@ def hint(name: str, value: Value, schema: Attribute, path: Path) -> str:
     at: Value | None = value
     wanted: Type | None = schema.type
     for step in path:
-        at = next((item for key, item in at.parts if key == step), None) if at is not None else None
+        at = next((part for key, part in at.parts if key == step), None) if at is not None else None
         wanted = _inside(wanted, step)
         name = str(step) if isinstance(step, str) else name
     if at is None or wanted is None or schema.sensitive or contains_sensitive(value):

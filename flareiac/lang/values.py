@@ -107,7 +107,7 @@ class Value(_Weighed):
     @property
     def is_known(self) -> bool:
         """Returns True if no part of the value is unknown (the attributes of a resource do not count)."""
-        return self.raw is not UNKNOWN and all(item.is_known for _, item in self.parts)
+        return self.raw is not UNKNOWN and all(part.is_known for _, part in self.parts)
 
     @property
     def parts(self) -> Iterable[tuple[int | str, "Value"]]:
@@ -218,12 +218,12 @@ def unknown(type: Type = ANY, *, sensitive: bool = False) -> Value:  # noqa: A00
 
 
 def object_value(attributes: Mapping[str, Value]) -> Value:
-    return Value(ObjectType({name: item.type for name, item in attributes.items()}), attributes)
+    return Value(ObjectType({name: attribute.type for name, attribute in attributes.items()}), attributes)
 
 
 def tuple_value(items: Iterable[Value]) -> Value:
     parts = tuple(items)
-    return Value(TupleType(tuple(item.type for item in parts)), parts)
+    return Value(TupleType(tuple(part.type for part in parts)), parts)
 
 
 def list_value(items: Iterable[Value], element: Type) -> Value:
@@ -355,14 +355,14 @@ def unmark(value: Value) -> Value:
 
 
 def contains_sensitive(value: Value) -> bool:
-    return value.sensitive or any(contains_sensitive(item) for _, item in value.parts)
+    return value.sensitive or any(contains_sensitive(part) for _, part in value.parts)
 
 
 def sensitive_paths(value: Value, path: Path = ()) -> list[Path]:
     """The paths of the marked parts of a value; a marked whole is reported once."""
     if value.sensitive:
         return [path]
-    return [found for step, item in value.parts for found in sensitive_paths(item, (*path, step))]
+    return [found for step, part in value.parts for found in sensitive_paths(part, (*path, step))]
 
 
 _DEEPEST: Final = 200

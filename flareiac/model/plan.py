@@ -236,7 +236,7 @@ class Plan:
     @property
     def due(self) -> tuple[PlannedTask, ...]:
         """The maintenance that apply will do."""
-        return tuple(item for item in self.tasks if item.task.due)
+        return tuple(task for task in self.tasks if task.task.due)
 
     @property
     def empty(self) -> bool:

@@ -163,14 +163,14 @@ def _is_same(value: Any, other: Any) -> bool:
 def _repeat(resources: Any, references: Any) -> None:
     """Puts attributes in all their places again."""
     planned = {}
-    for item in resources:
-        attributes = item["proposal"]["planned"]
+    for resource in resources:
+        attributes = resource["proposal"]["planned"]
         if attributes is not None:
-            planned[item["address"]] = attributes
-        item.update({name: attributes for name in _REPEATING if item.get(name) == _AS_PLANNED})
-    for address, item in references.items():
-        if item["attributes"] == _AS_PLANNED:
-            item["attributes"] = planned[address]
+            planned[resource["address"]] = attributes
+        resource.update({name: attributes for name in _REPEATING if resource.get(name) == _AS_PLANNED})
+    for address, reference in references.items():
+        if reference["attributes"] == _AS_PLANNED:
+            reference["attributes"] = planned[address]
 
 
 def _text(value: Data) -> str:

@@ -227,7 +227,7 @@ def encode_snapshot(snapshot: Snapshot) -> bytes:
 
 def _features(snapshot: Snapshot) -> tuple[str, ...]:
     is_exact = any(holds_exact_number(output.value) for output in snapshot.outputs.values())
-    others = [item for item in snapshot.features if item != EXACT_NUMBERS]
+    others = [feature for feature in snapshot.features if feature != EXACT_NUMBERS]
     return (*others, EXACT_NUMBERS) if is_exact else tuple(others)
 
 

@@ -32,7 +32,8 @@ def stopping_for(proposals: Mapping[str, Proposal], running: Iterable[Usage]) ->
     for usage in running:
         proposal = proposals.get(usage.subject)
         if proposal is not None and any(
-            item.reaction in HARD and applies(item, usage, usage.subject) for item in proposal.disturbs
+            disturb.reaction in HARD and applies(disturb, usage, usage.subject)
+            for disturb in proposal.disturbs
         ):
             yield usage.subject, usage.holder
 

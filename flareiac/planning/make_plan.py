@@ -120,7 +120,7 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
         diagnostics.extend(relabelled(planned))
     diagnostics.extend(_unmatched(inputs.observations, options))
     tasks = _tasks(inputs, options, planned, references, diagnostics)
-    due = tuple(item for item in tasks if item.task.due)
+    due = tuple(task for task in tasks if task.task.due)
     alone = options.maintenance is Maintenance.ONLY
     operations = _order({} if alone else planned, usages, proposed.running, due, diagnostics)
     if alone:
@@ -284,7 +284,7 @@ def _untouched(
     planned: Mapping[str, PlannedResource], tasks: tuple[PlannedTask, ...]
 ) -> dict[str, PlannedResource]:
     """The resources that are maintained, with nothing about them to change."""
-    maintained = {item.address for item in tasks}
+    maintained = {task.address for task in tasks}
     return {
         address: replace(
             item,

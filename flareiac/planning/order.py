@@ -171,9 +171,9 @@ def _quiescing(draft: _Draft) -> None:
         if subject is None or holder is None or holder.recorded is None or subject.recorded is None:
             continue
         hard = [
-            item
-            for item in subject.proposal.disturbs
-            if item.reaction in HARD and applies(item, usage, usage.subject)
+            disturb
+            for disturb in subject.proposal.disturbs
+            if disturb.reaction in HARD and applies(disturb, usage, usage.subject)
         ]
         change = draft.node(usage.subject, Verb.UPDATE, Verb.DELETE, Verb.CREATE)
         if not hard or change is None:

@@ -115,7 +115,11 @@ def propose(
     # Cases come after what they depend on: whatever is unplanned of that is known to be by now.
     for case in cases(context):
         cause = next(
-            (hidden.get(item, item) for item in _dependencies(case) if item in unplanned or item in hidden),
+            (
+                hidden.get(dependency, dependency)
+                for dependency in _dependencies(case)
+                if dependency in unplanned or dependency in hidden
+            ),
             None,
         )
         if isinstance(case.observed, Unreadable):

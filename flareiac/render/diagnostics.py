@@ -38,17 +38,21 @@ def text(
 def _together(diagnostics: Iterable[Diagnostic]) -> Iterator[tuple[Diagnostic, Sequence[str]]]:
     """Each complaint with the addresses of the other resources that it is about."""
     found: dict[Hashable, tuple[Diagnostic, list[str]]] = {}
-    for number, item in enumerate(diagnostics):
-        alike = not item.attribute and (item.address is not None or item.subject is None)
-        key = (item.severity, item.code, item.detail, item.values, item.related) if alike else number
-        found.setdefault(key, (item, []))[1].append(item.address or "")
+    for number, diagnostic in enumerate(diagnostics):
+        alike = not diagnostic.attribute and (diagnostic.address is not None or diagnostic.subject is None)
+        key = (
+            (diagnostic.severity, diagnostic.code, diagnostic.detail, diagnostic.values, diagnostic.related)
+            if alike
+            else number
+        )
+        found.setdefault(key, (diagnostic, []))[1].append(diagnostic.address or "")
     for item, addresses in found.values():
         yield item, [address for address in addresses[1:] if address != item.address]
 
 
 def as_json(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -> list[Json]:
     """Diagnostics in Terraform's shape, with our ``code``, ``attribute`` and ``related`` beside it."""
-    return [diagnostic_json(item, sources) for item in diagnostics]
+    return [diagnostic_json(diagnostic, sources) for diagnostic in diagnostics]
 
 
 def validate_json(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -> Json:

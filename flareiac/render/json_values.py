@@ -112,7 +112,9 @@ def place(address: str) -> dict[str, Json]:
 
 def module_tree(resources: Iterable[tuple[str, Mapping[str, Json]]]) -> dict[str, Json]:
     """Resource objects, each after its address, sorted into modules as ``root_module`` wants them."""
-    return _module("", [(tuple(map(str, parsed(address).module)), item) for address, item in resources])
+    return _module(
+        "", [(tuple(map(str, parsed(address).module)), resource) for address, resource in resources]
+    )
 
 
 def _module(address: str, inside: Sequence[tuple[tuple[str, ...], Mapping[str, Json]]]) -> dict[str, Json]:

@@ -13,8 +13,8 @@ def due_section(plan: Plan, look: RenderOptions) -> list[str]:
     """The section, or nothing where no maintenance is declared. What is not due is counted, and reported with
     ``detail = "full"``.
     """
-    due = [item for item in plan.tasks if item.task.due]
-    rest = [item for item in plan.tasks if not item.task.due]
+    due = [task for task in plan.tasks if task.task.due]
+    rest = [task for task in plan.tasks if not task.task.due]
     held = [item for item in rest if item.task.held]
     shown = rest if look.detail == "full" else held
     lines = [line for item in due for line in _entry(item, look)]

@@ -366,7 +366,7 @@ def _own(plan: Plan, tool_version: str) -> dict[str, Json]:
             "due": found.due,
         },
         "blocked": [item.address for item in plan.blocked],
-        "due": [{"address": item.address, "due": item.task.due, **task_json(item)} for item in plan.tasks],
+        "due": [{"address": task.address, "due": task.task.due, **task_json(task)} for task in plan.tasks],
         "operations": [_operation(operation) for operation in plan.operations],
         "diagnostics": as_json(plan.diagnostics, {}),
     }

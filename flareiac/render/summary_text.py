@@ -16,7 +16,7 @@ _NAMED = 3
 def sentence(plan: Plan) -> str:
     """Empty where an apply would do nothing that has to be said."""
     free = [resource for resource in plan.resources if not resource.proposal.blockers]
-    due = [f"{item.task.name} of {item.address}" for item in plan.tasks if item.task.due]
+    due = [f"{task.task.name} of {task.address}" for task in plan.tasks if task.task.due]
     parts = [
         *_by_type("imports", free, (Action.ADOPT,)),
         *_by_type("creates", free, (Action.CREATE,)),

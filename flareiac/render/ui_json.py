@@ -142,9 +142,9 @@ def drift_lines(
     lines, complaints = [version_line(tool_version, clock)], list(diagnostics)
     if report is not None:
         lines.extend(_drift_entry(entry, clock) for entry in report.entries)
-        if not any(item.severity is Severity.ERROR for item in complaints):
+        if not any(complaint.severity is Severity.ERROR for complaint in complaints):
             lines.append(_drift_summary(report, clock))
-    lines.extend(diagnostic_record(item, sources or {}, clock=clock) for item in complaints)
+    lines.extend(diagnostic_record(complaint, sources or {}, clock=clock) for complaint in complaints)
     return lines
 
 

@@ -64,16 +64,16 @@ class IcebergSession:
         """One verdict for each declared catalog."""
         from flareiac_iceberg.catalogs.doctor import check_catalog
 
-        return [check_catalog(item) for item in references.values() if item.type == "catalog"]
+        return [check_catalog(reference) for reference in references.values() if reference.type == "catalog"]
 
     def recover(self, connections: Sequence[Resolved]) -> None:
         """Has catalogs undo what a killed writer left half done."""
         from flareiac_iceberg.catalogs.kinds import spec_of
         from flareiac_iceberg.catalogs.opening import recover
 
-        for item in connections:
-            if item.type == "catalog":
-                recover(spec_of(item.address, item.attributes))
+        for connection in connections:
+            if connection.type == "catalog":
+                recover(spec_of(connection.address, connection.attributes))
 
     def names(self, pattern: str) -> bool:
         """``CATALOG.NAMESPACE.NAME``, which has no slash."""

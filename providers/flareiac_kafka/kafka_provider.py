@@ -42,8 +42,8 @@ class KafkaSession:
         """The checks that each declared cluster and its registry answer."""
         from flareiac_kafka.broker.doctor import check_connection
 
-        connections = [item for item in references.values() if item.type == "kafka"]
-        return [check for item in connections for check in check_connection(item)]
+        connections = [reference for reference in references.values() if reference.type == "kafka"]
+        return [check for connection in connections for check in check_connection(connection)]
 
     def names(self, pattern: str) -> bool:
         """``KAFKA/TOPIC``."""

@@ -47,8 +47,8 @@ class SecretsSession:
         used = "\n".join(str(item.attributes) for item in references.values() if item.type != "secret")
         return [
             _check(address, reference, is_used=reference in used)
-            for address, item in secrets.items()
-            for reference in (item.attributes["reference"],)
+            for address, secret in secrets.items()
+            for reference in (secret.attributes["reference"],)
         ]
 
     def close(self) -> None:

@@ -27,8 +27,8 @@ class S3Store:
         return None if found is None else _listed(found)
 
     def list(self, prefix: str, *, deep: bool) -> Iterator[Listed]:
-        for item in self._bucket.entries(prefix, deep=deep):
-            yield _listed(item)
+        for entry in self._bucket.entries(prefix, deep=deep):
+            yield _listed(entry)
 
     def put(self, key: str, content: bytes) -> None:
         self._bucket.put(key, content)

@@ -142,12 +142,12 @@ class SparkSession:
         from flareiac_spark.engine.doctor import check_engine
         from flareiac_spark.runtime.doctor import check_runtime
 
-        engines = [item for item in references.values() if item.type == "engine"]
+        engines = [reference for reference in references.values() if reference.type == "engine"]
         return (
             *check_runtime(
                 self._project.root, _packages(references) if _runs_something(references) else None
             ),
-            *(check_engine(item, self._applications) for item in engines),
+            *(check_engine(engine, self._applications) for engine in engines),
         )
 
     def lacking(self, starting: Resolved, references: References) -> Sequence[Diagnostic]:
@@ -170,7 +170,7 @@ class SparkSession:
         self, references: References, progress: Callable[[str], None], diagnostics: Diagnostics
     ) -> Sequence[str]:
         """Fetches and locks the jars, where something is declared that Spark runs."""
-        if not any(item.type in ("engine", "job") for item in references.values()):
+        if not any(reference.type in ("engine", "job") for reference in references.values()):
             return ("no engine and no job: no jars are needed",)
         from flareiac_spark.runtime.init import init
         from flareiac_spark.runtime.versions import installed_pyspark
@@ -197,15 +197,16 @@ def _declares_spark(references: References) -> bool:
     nothing: tables and outputs do without Spark.
     """
     return any(
-        item.type == "job" or (item.type == "engine" and not item.implied) for item in references.values()
+        reference.type == "job" or (reference.type == "engine" and not reference.implied)
+        for reference in references.values()
     )
 
 
 def _runs_something(references: References) -> bool:
     """True where anything declared runs in Spark: also maintenance, whose tables refer to an engine."""
-    engines = {address for address, item in references.items() if item.type == "engine"}
+    engines = {address for address, reference in references.items() if reference.type == "engine"}
     return _declares_spark(references) or any(
-        engines.intersection(references_in(item.attributes)) for item in references.values()
+        engines.intersection(references_in(reference.attributes)) for reference in references.values()
     )
 
 
@@ -213,8 +214,8 @@ def _packages(references: References) -> tuple[str, ...]:
     from flareiac_spark.engine.application import packages_of
     from flareiac_spark.engine.engine_definition import EngineDefinition
 
-    engines = [item for item in references.values() if item.type == "engine"]
-    return packages_of([EngineDefinition.of(item.attributes) for item in engines], references)
+    engines = [reference for reference in references.values() if reference.type == "engine"]
+    return packages_of([EngineDefinition.of(engine.attributes) for engine in engines], references)
 
 
 def _engine() -> ResourceType:

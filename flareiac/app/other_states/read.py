@@ -140,7 +140,7 @@ def _nothing_there(state: OtherState, where: str) -> str:
     if state.is_local and not state.root.is_dir():
         return f"There is no folder {state.root}. path is relative to the root module of this project."
     elsewhere = _kept_elsewhere(state) if state.is_local else ""
-    known = [item for item in state.workspaces() if item != state.workspace]
+    known = [workspace for workspace in state.workspaces() if workspace != state.workspace]
     if known:
         hint = did_you_mean(state.workspace, known)
         ways = f"{hint} There are the workspaces {', '.join(known)}."

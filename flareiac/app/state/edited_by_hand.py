@@ -50,7 +50,7 @@ def _of_the_journal(interrupted: Interrupted, registry: Registry, problem: Excep
     """
     if found := misshapen_intent(interrupted, registry):
         return f"{found}. {WITHOUT_JOURNAL}"
-    addresses = ", ".join(sorted({item.address for item in requests(interrupted)}))
+    addresses = ", ".join(sorted({request.address for request in requests(interrupted)}))
     if addresses and isinstance(problem, Mismatch):
         return (
             f"what it holds of {addresses} has the wrong shape ({misshapen(problem)}). It holds what the "

@@ -56,7 +56,7 @@ def undrop(
         )
         messages = carry_out(state, "undrop", record, request, driver.revive).messages
     others = [item for item in snapshot.dropped if item.address == address and not item.is_same(record)]
-    return (*messages, *(_other(item, _remains(workspace, item)) for item in others))
+    return (*messages, *(_other(other, _remains(workspace, other)) for other in others))
 
 
 def give_up(workspace: Workspace, snapshot: Snapshot, wanted: str) -> tuple[Snapshot, str]:

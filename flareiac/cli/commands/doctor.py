@@ -20,7 +20,7 @@ def doctor(invocation: Invocation, *, as_json: Json = False, variables: Variable
     terminal = invocation.terminal
     with opened(invocation, variables) as workspace:
         configuration, references = declared(workspace, diagnostics)
-        if any(item.code == codes.NO_CONFIGURATION.id for item in diagnostics):
+        if any(diagnostic.code == codes.NO_CONFIGURATION.id for diagnostic in diagnostics):
             # The machine is examined before there is a project.
             diagnostics = Diagnostics()
             checks = examine_machine(workspace)
@@ -28,16 +28,16 @@ def doctor(invocation: Invocation, *, as_json: Json = False, variables: Variable
             checks = examine(workspace, references, diagnostics)
     if as_json:
         rows = [
-            {"name": item.name, "verdict": item.verdict.value, "text": item.text, "fix": item.fix}
-            for item in checks
+            {"name": check.name, "verdict": check.verdict.value, "text": check.text, "fix": check.fix}
+            for check in checks
         ]
         complaints = diagnostics_json(diagnostics, configuration.sources)
         document = {"format_version": "1.0", "checks": rows, "diagnostics": complaints}
         terminal.out(write_json(document, indent=2))
     else:
         complain(terminal, diagnostics, configuration.sources)
-        for item in checks:
-            fix = f"\n      fix: {item.fix}" if item.fix else ""
-            terminal.out(f"{item.verdict.value:<5} {item.name}: {item.text}{fix}")
-    bad = diagnostics.has_errors or any(item.verdict is Verdict.FAIL for item in checks)
+        for check in checks:
+            fix = f"\n      fix: {check.fix}" if check.fix else ""
+            terminal.out(f"{check.verdict.value:<5} {check.name}: {check.text}{fix}")
+    bad = diagnostics.has_errors or any(check.verdict is Verdict.FAIL for check in checks)
     return ExitCode.ERROR if bad else ExitCode.DONE

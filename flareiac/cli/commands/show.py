@@ -52,7 +52,7 @@ def _show_state(invocation: Invocation, *, as_json: bool) -> None:
     with opened(invocation) as workspace:
         snapshot = workspace.load_state().snapshot
         sheets = statistics(workspace, snapshot)
-    found = {address: item for rows in sheets.values() for address, item in rows.items()}
+    found = {address: row for rows in sheets.values() for address, row in rows.items()}
     schemas = installed().registry.schemas
     if as_json:
         document = show_json(snapshot, schemas=schemas, statistics=found)

@@ -139,7 +139,7 @@ def _merge(*maps: Value) -> Value:
 
 
 def _range(*bounds: Value) -> Value:
-    match [item.raw for item in bounds]:
+    match [bound.raw for bound in bounds]:
         case [limit]:
             start, steps = Decimal(0), list[Decimal]()
         case [start, limit, *steps] if len(steps) <= 1:
@@ -179,9 +179,9 @@ def _sum(items: Value) -> Value:
     parts = elements(items)
     if not parts:
         raise FunctionError("at least one number is needed", 0)
-    if any(item.raw is None for item in parts):
+    if any(part.raw is None for part in parts):
         raise FunctionError("null cannot be added", 0)
-    return Value(NUMBER, reduce(NUMBERS.add, (convert(item, NUMBER).raw for item in parts)))
+    return Value(NUMBER, reduce(NUMBERS.add, (convert(part, NUMBER).raw for part in parts)))
 
 
 def _transpose(value: Value) -> Value:

@@ -13,7 +13,7 @@ def adapt(function: Function) -> Builtin:
 
     def call(*arguments: Value) -> Value:
         try:
-            result: Data = function.call(*(to_data(item, nearest_number) for item in arguments))
+            result: Data = function.call(*(to_data(argument, nearest_number) for argument in arguments))
         except ValueError as error:
             raise FunctionError(str(error)) from None
         return from_plain(result, function.returns)

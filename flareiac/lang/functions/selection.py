@@ -41,7 +41,9 @@ def _beside_untyped(types: list[Type]) -> Type | None:
     for members, collection in _STRUCTURES:
         if kinds == members:
             choices = [item for item in typed if isinstance(item, collection)]
-            return next((item for item in choices if all(may_become(other, item) for other in typed)), ANY)
+            return next(
+                (choice for choice in choices if all(may_become(other, choice) for other in typed)), ANY
+            )
     return unify(typed) or ANY
 
 
@@ -80,9 +82,9 @@ def _coalesce_list(*items: Value) -> Value:
 
 def _contains(items: Value, wanted: Value) -> Value:
     parts = elements(items)
-    answers = [same(item, wanted) for item in parts]
+    answers = [same(part, wanted) for part in parts]
     found = boolean(True) if True in answers else (unknown(BOOL) if None in answers else boolean(False))
-    return found.with_sensitive(any(contains_sensitive(item) for item in parts))
+    return found.with_sensitive(any(contains_sensitive(part) for part in parts))
 
 
 def _element(items: Value, index: Value) -> Value:

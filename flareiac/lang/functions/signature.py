@@ -56,7 +56,7 @@ class Builtin:
     def parameters_of(self, count: int) -> tuple[Parameter, ...] | None:
         """The parameter of each of so many arguments, or None where the number does not fit."""
         further = count - len(self.parameters)
-        if count < sum(not item.optional for item in self.parameters) or (
+        if count < sum(not parameter.optional for parameter in self.parameters) or (
             further > 0 and self.variadic is None
         ):
             return None
@@ -69,7 +69,9 @@ class Builtin:
     @property
     def signature(self) -> str:
         """``format(spec, values...)``."""
-        names = [f"{item.name}?" if item.optional else item.name for item in self.parameters]
+        names = [
+            f"{parameter.name}?" if parameter.optional else parameter.name for parameter in self.parameters
+        ]
         if self.variadic is not None:
             names.append(f"{self.variadic.name}...")
         return f"{self.name}({', '.join(names)})"

@@ -21,7 +21,7 @@ def _searching(
     """A function of texts that gets them in form C: in no other are equal characters equal."""
 
     def of_form_c(*arguments: Value) -> Value:
-        return call(*(string(normal(item.raw)) for item in arguments))
+        return call(*(string(normal(argument.raw)) for argument in arguments))
 
     return function(name, parameters, returns, of_form_c, description)
 
@@ -55,7 +55,7 @@ def _result_type(pattern: Pattern) -> Type:
 
 
 def _captured(match: Match, pattern: Pattern, wanted: Type) -> Value:
-    groups = [null(STRING) if item is None else string(item) for item in match.groups]
+    groups = [null(STRING) if group is None else string(group) for group in match.groups]
     match wanted:
         case ObjectType():
             return Value(wanted, dict(zip(pattern.names, groups, strict=True)))
@@ -95,7 +95,7 @@ def _replace(text: Value, old: Value, new: Value) -> Value:
 def _split(separator: Value, text: Value) -> Value:
     within_limit(text.raw.count(separator.raw) + 1, "elements")
     parts = text.raw.split(separator.raw) if separator.raw else list(text.raw)
-    return list_value([string(item) for item in parts], STRING)
+    return list_value([string(part) for part in parts], STRING)
 
 
 def _substring(text: Value, offset: Value, length: Value) -> Value:
@@ -127,12 +127,12 @@ def _separates(character: str) -> bool:
 
 
 def _format_list(spec: Value, *arguments: Value) -> Value:
-    lengths = {len(item.raw) for item in arguments if isinstance(item.raw, tuple)}
+    lengths = {len(argument.raw) for argument in arguments if isinstance(argument.raw, tuple)}
     if len(lengths) > 1:
         raise FunctionError(f"the lists have different lengths: {', '.join(map(str, sorted(lengths)))}")
     count = next(iter(lengths), 1)
     rows = [
-        tuple(item.raw[row] if isinstance(item.raw, tuple) else item for item in arguments)
+        tuple(argument.raw[row] if isinstance(argument.raw, tuple) else argument for argument in arguments)
         for row in range(count)
     ]
     texts: list[Value] = []

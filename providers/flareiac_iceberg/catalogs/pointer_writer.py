@@ -139,11 +139,12 @@ def _flaws(metadata: Attributes, location: str) -> set[str]:
     spec, identity = parse_metadata(metadata, location)
     ids = identity.field_ids
     hidden = {
-        item.name
-        for item in identity.partition_names
-        if item.source in ids.values() and ids.get(item.name, item.source) != item.source
+        partition_name.name
+        for partition_name in identity.partition_names
+        if partition_name.source in ids.values()
+        and ids.get(partition_name.name, partition_name.source) != partition_name.source
     }
-    return {item.why.rstrip(".") for item in layout_errors(spec)} | {
+    return {layout_error.why.rstrip(".") for layout_error in layout_errors(spec)} | {
         f"column {name} has the name of a partition field of another column" for name in hidden
     }
 

@@ -21,7 +21,7 @@ def chosen_catalog(value: Data, references: References, diagnostics: Diagnostics
     """The catalog that is named, or else the only one there is."""
     if isinstance(value, Reference):
         return value
-    known = sorted(address for address, item in references.items() if item.type == "catalog")
+    known = sorted(address for address, reference in references.items() if reference.type == "catalog")
     if len(known) == 1:
         return Reference(known[0])
     diagnostics.error(

@@ -79,16 +79,20 @@ class Search:
             if _is_table(item)
         }
         rest = [
-            item for item in places if (Reference(catalog.address), item.namespace, item.name) not in known
+            place
+            for place in places
+            if (Reference(catalog.address), place.namespace, place.name) not in known
         ]
         questions = {item.id: self._question(item, request.references) for item in rest}
         if isinstance(self.driver, Prefetching):
-            self.driver.prefetch([item for item in questions.values() if isinstance(item, ReadRequest)])
+            self.driver.prefetch(
+                [question for question in questions.values() if isinstance(question, ReadRequest)]
+            )
         return [
-            self._answer(item, questions[item.id], request.references)
-            if item.id in questions
-            else _declared(item, known)
-            for item in places
+            self._answer(place, questions[place.id], request.references)
+            if place.id in questions
+            else _declared(place, known)
+            for place in places
         ]
 
     def _places(self, catalog: Resolved, pattern: str, *, exact: bool) -> Iterator[Place]:
@@ -105,7 +109,7 @@ class Search:
                 entries = tables_in(spec, namespace)
             except NoCatalog:
                 return
-            for name in [wanted_name] if exact else [item for item in entries if _fits(item, wanted_name)]:
+            for name in [wanted_name] if exact else [entry for entry in entries if _fits(entry, wanted_name)]:
                 pointer = entries.get(name)  # a server is asked for this one only
                 if pointer is not None:
                     yield Place(catalog=catalog, namespace=namespace, name=name, is_view=pointer.is_view)
@@ -187,9 +191,9 @@ def _asked(request: ImportRequest) -> tuple[Resolved, str]:
     ``Failure``.
     """
     catalogs = {
-        item.address.rpartition(".")[2]: item
-        for item in request.references.values()
-        if item.type == "catalog"
+        reference.address.rpartition(".")[2]: reference
+        for reference in request.references.values()
+        if reference.type == "catalog"
     }
     label, _, rest = request.pattern.partition(".")
     if label in catalogs and ("." in rest if request.exact else rest):
@@ -294,7 +298,7 @@ def _why_not(lost: Sequence[str], observed: Present) -> str:
 
 def _columns_of(terms: Sequence[Data]) -> Iterator[str]:
     """The columns that ``identifier``, ``partition_by`` or ``sort_by`` name."""
-    return (str(item["column"]) if isinstance(item, dict) else str(item) for item in terms)
+    return (str(term["column"]) if isinstance(term, dict) else str(term) for term in terms)
 
 
 def _would_change(
@@ -321,8 +325,8 @@ def _would_change(
     for request, wanted in ((adopting, Action.ADOPT), (after, Action.NO_OP), (unchanged, Action.NO_OP)):
         proposal = TablePlanner().plan(request)
         texts = [
-            *(f"{item.summary}: {item.why.rstrip('.')}" for item in proposal.blockers),
-            *(item.text for item in proposal.steps),
+            *(f"{blocker.summary}: {blocker.why.rstrip('.')}" for blocker in proposal.blockers),
+            *(step.text for step in proposal.steps),
         ]
         if proposal.action is not wanted or texts:
             return f"Its block would change it: {'; '.join(texts) or proposal.action.value}."

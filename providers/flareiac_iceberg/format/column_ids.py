@@ -42,7 +42,7 @@ def _parts(kind: Data, parent: str) -> Iterator[tuple[int, str]]:
     parts: list[tuple[int, str, Data]] = []
     match kind:
         case {"type": "struct", "fields": [*fields]}:
-            parts += ((item["id"], str(item["name"]), item["type"]) for item in fields)
+            parts += ((field["id"], str(field["name"]), field["type"]) for field in fields)
         case {"type": "list", "element-id": element_id, "element": element}:
             parts.append((element_id, "element", element))
         case {"type": "map", "key-id": key_id, "key": key, "value-id": value_id, "value": value}:

@@ -58,7 +58,7 @@ def may_be_null(path: str, columns: Mapping[str, Column]) -> list[str]:
 
 
 def _around(path: str, columns: Mapping[str, Column]) -> list[str]:
-    return [item for item in columns if item != path and is_inside(path, item)]
+    return [column for column in columns if column != path and is_inside(path, column)]
 
 
 def layout_errors(table: TableSpec) -> Iterator[Blocker]:

@@ -41,7 +41,7 @@ def places(attributes: Attributes, identity: Attributes, project: Project) -> tu
         *known.places,
         *_paths(attributes.get("properties")),
     ]
-    return outermost(comparable(item, project.root) for item in places if isinstance(item, str))
+    return outermost(comparable(place, project.root) for place in places if isinstance(place, str))
 
 
 def places_in(metadata: Attributes, location: str) -> tuple[str, ...]:

@@ -107,15 +107,17 @@ def partition_specs_of(metadata: Attributes) -> list[Attributes]:
 
 def _counted(fields: list[Attributes]) -> list[Attributes]:
     return [
-        {**item, "field-id": item.get("field-id") or FIRST_PARTITION_ID + index}
-        for index, item in enumerate(fields)
+        {**field, "field-id": field.get("field-id") or FIRST_PARTITION_ID + index}
+        for index, field in enumerate(fields)
     ]
 
 
 def sort_order_of(metadata: Attributes) -> Attributes:
     """The default sort order."""
     orders = metadata.get("sort-orders") or [{"order-id": 0, "fields": []}]
-    return next(dict(item) for item in orders if item["order-id"] == metadata.get("default-sort-order-id", 0))
+    return next(
+        dict(order) for order in orders if order["order-id"] == metadata.get("default-sort-order-id", 0)
+    )
 
 
 def nodes(schema: Attributes) -> tuple[Node, ...]:
@@ -131,19 +133,19 @@ def unrepresentable(schema: Attributes) -> tuple[str, ...]:
 
 
 def _fields(fields: list[Attributes], parent: str) -> Iterator[Node]:
-    for item in fields:
-        name, doc, default = item["name"], item.get("doc") or "", item.get("write-default")
+    for field in fields:
+        name, doc, default = field["name"], field.get("doc") or "", field.get("write-default")
         if "." in name or not name.strip():
             yield Node(
                 path=f"{parent}`{name}`",
-                id=item["id"],
+                id=field["id"],
                 type="",
-                required=item["required"],
+                required=field["required"],
                 doc=doc,
                 sayable=False,
             )
             continue
-        yield from _node(f"{parent}{name}", item["id"], item["type"], item["required"], doc, default)
+        yield from _node(f"{parent}{name}", field["id"], field["type"], field["required"], doc, default)
 
 
 def _node(

@@ -34,9 +34,9 @@ def _undone(metadata: Attributes) -> dict[str, UndoneBatches]:
     if not left:
         return {}
     kept: dict[str, int] = {}
-    for item in commits(metadata):
-        if item.query is not None and item.batch is not None:
-            kept[item.query] = max(kept.get(item.query, item.batch), item.batch)
+    for commit in commits(metadata):
+        if commit.query is not None and commit.batch is not None:
+            kept[commit.query] = max(kept.get(commit.query, commit.batch), commit.batch)
     found: dict[str, UndoneBatches] = {}
     for item in left:
         assert item.query is not None, "filtered above"
@@ -66,7 +66,7 @@ def unacknowledged(
     ``declared``: the queries that declared writers are recorded to run or to have run; ``unknown``: how many
     more writers are declared, of each of which one query may be.
     """
-    if any(found.is_news(item.at) and item.operation != "replace" for item in found.others):
+    if any(found.is_news(other.at) and other.operation != "replace" for other in found.others):
         return True
     known = recorded.queries
     strange = {

@@ -171,8 +171,8 @@ def _check(value: Data, shape: Any, where: str) -> None:
     match shape:
         case dict():
             _is(isinstance(value, dict), where, "an object")
-            for path, item, inner in _parts(value, shape, where):
-                _check(item, inner, path)
+            for path, part, inner in _parts(value, shape, where):
+                _check(part, inner, path)
         case [inner]:
             _is(isinstance(value, list), where, "a list")
             for index, item in enumerate(value):

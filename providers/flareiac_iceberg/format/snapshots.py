@@ -94,10 +94,10 @@ def abandoned(metadata: Attributes) -> Iterator[Commit]:
 def live(metadata: Attributes) -> TableHistory:
     """The main branch as a stream can read it. A loop of parents, which only damage makes, ends the line."""
     found: dict[int, Commit] = {}
-    for item in commits(metadata):
-        if item.id in found:
+    for commit in commits(metadata):
+        if commit.id in found:
             break
-        found[item.id] = item
+        found[commit.id] = commit
     line = tuple(found.values())
     snapshots = tuple(
         LiveSnapshot(id=each.id, at_ms=each.at, operation=each.operation, added=each.added, total=each.total)

@@ -170,7 +170,7 @@ def _by_name(kind: type[T]) -> Form:
     """Blocks by name; in attributes None where there is none."""
 
     def data_of(blocks: Mapping[str, T]) -> Data:
-        return {name: encode(item) for name, item in blocks.items()} or None
+        return {name: encode(block) for name, block in blocks.items()} or None
 
     def blocks_of(data: Data) -> Mapping[str, T]:
         return {name: decode(kind, item, f".{name}") for name, item in (data or {}).items()}

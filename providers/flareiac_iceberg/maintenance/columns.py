@@ -57,7 +57,8 @@ def fitting(path: str, need: Need, around: Surroundings, diagnostics: Diagnostic
 def _misfit(path: str, need: Need, columns: Mapping[str, Column]) -> str:
     kind = columns[path].type.partition("(")[0]
     repeated = any(
-        item != path and is_inside(path, item) and columns[item].type in ("list", "map") for item in columns
+        column != path and is_inside(path, column) and columns[column].type in ("list", "map")
+        for column in columns
     )
     fits = kind not in _NESTED and (need.types is None or kind in need.types)
     if fits and not repeated:

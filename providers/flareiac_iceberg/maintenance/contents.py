@@ -58,7 +58,7 @@ class Table:
 
 def partition_sources(spec: Attributes) -> list[tuple[int, str]]:
     """The fields of a partition spec, in their order: the id of the column, and the transform."""
-    return [(item["source-id"], item["transform"]) for item in _fields(spec)]
+    return [(field["source-id"], field["transform"]) for field in _fields(spec)]
 
 
 def _fields(spec: Attributes) -> Sequence[Attributes]:
@@ -68,7 +68,7 @@ def _fields(spec: Attributes) -> Sequence[Attributes]:
 
 def partition_names(specs: Iterable[Attributes]) -> Iterator[str]:
     """The names of the fields of partition specs."""
-    return (item["name"] for spec in specs for item in _fields(spec))
+    return (field["name"] for spec in specs for field in _fields(spec))
 
 
 def partition_columns(table: Table, specs: Iterable[Attributes], *types: str) -> Iterator[str]:
@@ -135,12 +135,14 @@ class Contents:
     @property
     def data_manifests(self) -> tuple[Manifest, ...]:
         """The manifests with live data files."""
-        return tuple(item for item in self.manifests if item.live and not item.deletes)
+        return tuple(manifest for manifest in self.manifests if manifest.live and not manifest.deletes)
 
     @cached_property
     def delete_files(self) -> tuple[File, ...]:
         """The live delete files."""
-        return tuple(self.entries(item for item in self.manifests if item.live and item.deletes))
+        return tuple(
+            self.entries(manifest for manifest in self.manifests if manifest.live and manifest.deletes)
+        )
 
     def entries(self, manifests: Iterable[Manifest]) -> Iterator[File]:
         """The live files of manifests."""

@@ -107,7 +107,7 @@ def number(summary: Mapping[str, object], name: str) -> int | None:
 def marks(snapshots: Iterable[Attributes], current: int | None) -> dict[str, Mark]:
     """By maintenance task, the newest operation of ours on the way to the current snapshot."""
     found: dict[str, Mark] = {}
-    by_id = {item["snapshot-id"]: item for item in snapshots}
+    by_id = {snapshot["snapshot-id"]: snapshot for snapshot in snapshots}
     at, left = current, len(by_id)
     while at in by_id and left:
         item, left = by_id[at], left - 1

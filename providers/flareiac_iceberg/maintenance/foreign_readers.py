@@ -177,5 +177,5 @@ def _offsets(location: str, catalog: CatalogSpec) -> tuple[dict[str, Any], list[
     lines = read_file(location, catalog).decode().splitlines()
     sources = [json.loads(line) for line in lines[_HEADER:] if line != "-"]
     return json.loads(lines[1]), [
-        item["snapshot_id"] for item in sources if isinstance(item, dict) and "snapshot_id" in item
+        source["snapshot_id"] for source in sources if isinstance(source, dict) and "snapshot_id" in source
     ]

@@ -29,7 +29,7 @@ def live_rows(contents: Contents) -> LiveRows:
         return LiveRows(exact=rows)
     try:
         deletes = [entry for _, entry in contents.delete_files]
-        if any(item.content != POSITION_DELETES or item.referenced is None for item in deletes):
+        if any(delete.content != POSITION_DELETES or delete.referenced is None for delete in deletes):
             return LiveRows(at_most=rows)
         data = (entry for _, entry in contents.entries(contents.data_manifests))
         return LiveRows(exact=rows - sum(_deleted(deletes, data)))
@@ -40,8 +40,8 @@ def live_rows(contents: Contents) -> LiveRows:
 def _deleted(deletes: Iterable[Entry], data: Iterable[Entry]) -> Iterator[int]:
     """The deleted rows of each data file that has some."""
     by_path: dict[str, list[Entry]] = {}
-    for item in deletes:
-        by_path.setdefault(item.referenced or "", []).append(item)
+    for delete in deletes:
+        by_path.setdefault(delete.referenced or "", []).append(delete)
     for entry in data:
         own = (item.records for item in by_path.get(entry.path, ()) if item.sequence >= entry.sequence)
         yield min(sum(own), entry.records)

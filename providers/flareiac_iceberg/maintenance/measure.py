@@ -40,11 +40,11 @@ def measure(table: Table, read: Read) -> Figures:
         sorted=bool(sort_order_of(metadata)["fields"]),
         # What is not true is false to Iceberg
         collects=str(table.properties.get(_GC, "true")).lower() == "true",
-        spec_ids=tuple(item["spec-id"] for item in table.specs),
+        spec_ids=tuple(spec["spec-id"] for spec in table.specs),
         measured_ms=contents.now_ms,
         settings=_settings_digest(table.attributes),
         totals=contents.totals,
-        ids=digest([item["snapshot-id"] for item in snapshots]),
+        ids=digest([snapshot["snapshot-id"] for snapshot in snapshots]),
         not_in_spark=tuple(node.path for node in nodes(schema_of(metadata)) if node.type in NOT_IN_SPARK),
         marks=marks(snapshots, snapshot_id),
         made_ms=made_ms(table.metadata_location, metadata),

@@ -19,7 +19,7 @@ class OutsideFiles(Counting[Outside | None]):
         self._files = 0
         # A list of manifests is a request: most tables have nothing outside, and their metadata says so.
         if self.is_likely:
-            folders = (item.location.rpartition("/")[0] for item in contents.manifests)
+            folders = (manifest.location.rpartition("/")[0] for manifest in contents.manifests)
             self._places |= self._outside(map(comparable, folders))
             for spec_id, entry in contents.delete_files:
                 self.add(spec_id, entry)

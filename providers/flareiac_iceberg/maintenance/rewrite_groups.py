@@ -85,9 +85,9 @@ def sizing(
 def grouped(files: Iterable[Candidate], limits: Sizing) -> Groups:
     """The groups of one partition that are worth a rewrite."""
     taken = (
-        item
-        for item in files
-        if limits.everything or item.worn or not limits.least <= item.size <= limits.most
+        file
+        for file in files
+        if limits.everything or file.worn or not limits.least <= file.size <= limits.most
     )
     found = Groups()
     for group in _packed(taken, limits):
@@ -104,12 +104,12 @@ def _packed(files: Iterable[Candidate], limits: Sizing) -> Iterator[list[Candida
     """One group after the other, each filled as long as the next file fits."""
     group: list[Candidate] = []
     size = 0
-    for item in files:
-        if group and size + item.size > limits.max_group:
+    for file in files:
+        if group and size + file.size > limits.max_group:
             yield group
             group, size = [], 0
-        group.append(item)
-        size += item.size
+        group.append(file)
+        size += file.size
     if group:
         yield group
 

@@ -87,7 +87,7 @@ def survey(
         looked_at_files=small.files,
         looked_at=small.at_ms,
         snapshots=len(snapshots),
-        oldest_snapshot=min((item["timestamp-ms"] for item in snapshots), default=None),
+        oldest_snapshot=min((snapshot["timestamp-ms"] for snapshot in snapshots), default=None),
         last_commit=commit.at if commit else None,
         names=tuple(sorted(name for name in heads(metadata) if name != "main")),
         format_version=metadata["format-version"],

@@ -62,7 +62,7 @@ def _cells(found: TableStatistics, now: float) -> tuple[str, ...]:
 
 def _newest(kinds: Sequence[KindStatistics], now: float) -> str:
     """The maintenance that ran last, with the time since then."""
-    runs = [(item.last, item) for item in kinds if item.last is not None]
+    runs = [(kind.last, kind) for kind in kinds if kind.last is not None]
     if not runs:
         return "-"
     at, item = max(runs, key=itemgetter(0))

@@ -118,9 +118,9 @@ def _shape(table: TableDefinition, spec: TableSpec, ordered: Collection[str]) ->
         **{name: getattr(table, name) for name in STATE_ONLY},
         **layout,
         **{
-            name: shown(item) if isinstance(item, dict) else item
-            for name, item in settings.items()
-            if item is not None
+            name: shown(setting) if isinstance(setting, dict) else setting
+            for name, setting in settings.items()
+            if setting is not None
         },
         "column": columns,
         "column_order": None if columns is None else [path for path in columns if path in ordered],
@@ -176,7 +176,7 @@ def _named_as(old: TableSpec, live: TableSpec, new: TableSpec) -> TableSpec:
 
 def _in_all(specs: Sequence[TableSpec]) -> set[str]:
     """The columns that all records have that manage columns."""
-    managed = [set(item.columns) for item in specs if item.columns is not None]
+    managed = [set(spec.columns) for spec in specs if spec.columns is not None]
     return set.intersection(*managed) if managed else set()
 
 
@@ -252,15 +252,15 @@ def _note(change: AttributeChange) -> str:
 
 def _renamed(found: Difference) -> Iterable[AttributeChange]:
     for steps, origin in ((found.renames.declared, Origin.CONFIG), (found.renames.undone, Origin.DRIFT)):
-        for index, item in enumerate(steps):
-            new = path_after(item.path, steps[index:])
-            old = item.path if origin is Origin.CONFIG else new
+        for index, step in enumerate(steps):
+            new = path_after(step.path, steps[index:])
+            old = step.path if origin is Origin.CONFIG else new
             yield AttributeChange(
                 path=("column", new, "name"),
                 origin=origin,
                 old=old,
                 new=new,
-                live=item.path,
+                live=step.path,
                 note=Effect.METADATA,
             )
 

@@ -58,7 +58,9 @@ def refusals(desired: TableSpec, found: Difference, past: Past) -> tuple[Blocker
         columns = final_columns(desired, found)
         before = set(layout_errors(found.observed))
         blockers += (
-            item for item in layout_errors(_final_layout(desired, found, columns)) if item not in before
+            layout_error
+            for layout_error in layout_errors(_final_layout(desired, found, columns))
+            if layout_error not in before
         )
         blockers += _twins(found, columns)
         blockers += _hidden_columns(found, columns, past)
@@ -246,9 +248,9 @@ def _kept(path: str) -> tuple[str, ...]:
 def _new_names(found: Difference) -> list[str]:
     """The paths that columns get, added or renamed."""
     return [
-        item.path if isinstance(item, AddColumn) else item.new
-        for item in found.changes
-        if isinstance(item, AddColumn | RenameColumn)
+        change.path if isinstance(change, AddColumn) else change.new
+        for change in found.changes
+        if isinstance(change, AddColumn | RenameColumn)
     ]
 
 

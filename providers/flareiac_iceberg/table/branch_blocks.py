@@ -100,7 +100,7 @@ def _blocks(kind: str, spec: TableSpec | None) -> dict[str, Attributes]:
     if spec is None:
         return {}
     blocks = spec.branches if kind == "branch" else spec.snapshot_tags
-    return {name: encode(item) for name, item in blocks.items()}
+    return {name: encode(block) for name, block in blocks.items()}
 
 
 def _shown(item: Attributes | None) -> Data:

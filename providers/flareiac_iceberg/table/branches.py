@@ -32,12 +32,12 @@ OWN_TAGS: Final = "flareiac-before-"
 def lost(snapshots: Iterable[int], metadata: Attributes) -> tuple[int, ...]:
     """The snapshots among these that the table does not have (any more)."""
     there = {item["snapshot-id"] for item in metadata.get("snapshots") or ()}
-    return tuple(sorted({item for item in snapshots if item not in there}))
+    return tuple(sorted({snapshot for snapshot in snapshots if snapshot not in there}))
 
 
 def wanted_snapshots(desired: TableSpec, recorded_tags: Mapping[str, int]) -> set[int]:
     """The snapshots that declared tags need: declared by id, or recorded when the tag was made."""
-    declared = {item.snapshot_id for item in desired.snapshot_tags.values()}
+    declared = {snapshot_tag.snapshot_id for snapshot_tag in desired.snapshot_tags.values()}
     return {item for item in declared if item is not None} | {
         recorded_tags[name] for name in desired.snapshot_tags if name in recorded_tags
     }

@@ -503,7 +503,7 @@ def _surroundings(
         columns=columns,
         properties=wanted.get("properties") or {},
         sorted=None if order is None else bool(order),
-        identities=[item.column for item in fields or () if item.transform == "identity"],
+        identities=[field.column for field in fields or () if field.transform == "identity"],
     )
 
 

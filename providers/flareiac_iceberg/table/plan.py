@@ -221,7 +221,9 @@ def _uncreatable(case: Case) -> tuple[Blocker, ...]:
 def _declared_snapshots(wanted: TableSpec) -> frozenset[int]:
     """A table that is to be made has none of them."""
     return frozenset(
-        item.snapshot_id for item in wanted.snapshot_tags.values() if item.snapshot_id is not None
+        snapshot_tag.snapshot_id
+        for snapshot_tag in wanted.snapshot_tags.values()
+        if snapshot_tag.snapshot_id is not None
     )
 
 
@@ -479,9 +481,9 @@ def _past(observed: ObservedTable, found: Difference) -> Past:
         written=identity.ever_written,
         sorted=frozenset(paths[item] for item in identity.sorted_ids if item in paths),
         partitions=frozenset(
-            (item.name, paths[item.source], item.transform)
-            for item in identity.partition_names
-            if item.source in paths
+            (partition_name.name, paths[partition_name.source], partition_name.transform)
+            for partition_name in identity.partition_names
+            if partition_name.source in paths
         ),
     )
 

@@ -33,8 +33,8 @@ def files_of(target: Target, location: str, metadata: Attributes) -> tuple[str, 
         return {entry.path for entry in read_entries(manifest, read(manifest.location))}
 
     snapshots = metadata.get("snapshots") or ()
-    lists = sorted({item["manifest-list"] for item in snapshots if item.get("manifest-list")})
-    if any(not item.get("manifest-list") for item in snapshots):
+    lists = sorted({snapshot["manifest-list"] for snapshot in snapshots if snapshot.get("manifest-list")})
+    if any(not snapshot.get("manifest-list") for snapshot in snapshots):
         raise Failure(
             _unlisted(target, "a snapshot of it has no manifest list, as very old writers made them")
         )
@@ -51,7 +51,7 @@ def files_of(target: Target, location: str, metadata: Attributes) -> tuple[str, 
         *sorted(data),
         *manifests,
         *lists,
-        *(item["statistics-path"] for item in figures),
+        *(figure["statistics-path"] for figure in figures),
         *older,
         location,
     ]

@@ -63,7 +63,7 @@ def rows(metadata: Attributes) -> list[HistoryRow]:
     names: dict[int, list[str]] = {}
     for name, snapshot in sorted(heads(metadata).items()):
         names.setdefault(snapshot, []).append(name)
-    found = {item.id: item for item in commits(metadata)}
+    found = {commit.id: commit for commit in commits(metadata)}
     for snapshot in names:
         held = by_id(metadata, snapshot)
         if held is not None:

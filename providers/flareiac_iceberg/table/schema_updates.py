@@ -99,7 +99,7 @@ class SchemaDraft:
 
     def field(self, path: str) -> Attributes:
         """A named field."""
-        return next(item for item in self.siblings(parent_of(path)) if item["name"] == leaf(path))
+        return next(sibling for sibling in self.siblings(parent_of(path)) if sibling["name"] == leaf(path))
 
     def require(self, path: str, required: bool) -> None:
         holder, slot = self._holder(path), self._slot(path)
@@ -204,7 +204,7 @@ def new_schema(fields: Iterable[tuple[str, str, bool, str | None]], identifier: 
 
 def new_spec(fields: Iterable[PartitionField], ids: dict[str, int]) -> Attributes:
     """A partition spec for a new table."""
-    rows = [_partition(item, ids, FIRST_PARTITION_ID + index) for index, item in enumerate(fields)]
+    rows = [_partition(field, ids, FIRST_PARTITION_ID + index) for index, field in enumerate(fields)]
     return {"spec-id": 0, "fields": rows}
 
 
@@ -212,12 +212,12 @@ def new_order(fields: Iterable[SortField], ids: dict[str, int], order_id: int = 
     """A sort order; the one without fields has the id 0."""
     rows = [
         {
-            "source-id": ids[item.column],
-            "transform": transform_text(item.transform, item.param),
-            "direction": item.direction,
-            "null-order": f"nulls-{item.nulls}",
+            "source-id": ids[field.column],
+            "transform": transform_text(field.transform, field.param),
+            "direction": field.direction,
+            "null-order": f"nulls-{field.nulls}",
         }
-        for item in fields
+        for field in fields
     ]
     return {"order-id": order_id if rows else 0, "fields": rows}
 
@@ -264,7 +264,7 @@ def _mapping(metadata: Attributes, draft: SchemaDraft) -> dict[str, str]:
 def version_after(metadata: Attributes, changes: Iterable[Change]) -> int:
     """The format version that the table has once these changes are made."""
     found: int = max(
-        [metadata["format-version"], *(item.new for item in changes if isinstance(item, UpgradeFormat))]
+        [metadata["format-version"], *(change.new for change in changes if isinstance(change, UpgradeFormat))]
     )
     return found
 
@@ -356,9 +356,9 @@ def _spec_updates(
     metadata: Attributes, steps: tuple[Change, ...], ids: dict[str, int], version: int
 ) -> list[Attributes]:
     relevant = [
-        item
-        for item in steps
-        if isinstance(item, AddPartitionField | RemovePartitionField | RenamePartitionField)
+        step
+        for step in steps
+        if isinstance(step, AddPartitionField | RemovePartitionField | RenamePartitionField)
     ]
     if not relevant:
         return []
@@ -369,7 +369,7 @@ def _spec_updates(
     )
     rows = copy.deepcopy(partition_spec_of(metadata)["fields"])
     old_ids = {node.path: node.id for node in nodes(schema_of(metadata))}
-    renames = [item for item in steps if isinstance(item, RenameColumn)]
+    renames = [step for step in steps if isinstance(step, RenameColumn)]
     # A field that goes may belong to a column that goes too, so its id is looked up by its path before the
     # drop.
     known = {path_after(path, renames): field_id for path, field_id in old_ids.items()} | ids
@@ -429,7 +429,7 @@ def _default_spec(specs: list[Attributes], rows: list[Attributes]) -> list[Attri
 
 
 def _order_updates(metadata: Attributes, steps: tuple[Change, ...], ids: dict[str, int]) -> list[Attributes]:
-    fields = next((item.fields for item in steps if isinstance(item, SetSortOrder)), None)
+    fields = next((step.fields for step in steps if isinstance(step, SetSortOrder)), None)
     if fields is None:
         return []
     orders = metadata.get("sort-orders") or [sort_order_of(metadata)]

@@ -59,7 +59,7 @@ def _maintenance(attributes: Attributes) -> Iterator[WrittenBlock]:
         body = attributes.get(name)
         if body is None:
             continue
-        defaults = {key: item.default for key, item in nested.block.attributes.items()}
+        defaults = {key: attribute.default for key, attribute in nested.block.attributes.items()}
         given = {
             key: value
             for key, value in shown(body).items()

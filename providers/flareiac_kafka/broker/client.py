@@ -112,7 +112,7 @@ class Cluster:
                 found[name] = TopicDescription(
                     name=name,
                     id=_id(topic.topic_id),
-                    replicas={item.id: len(item.replicas) for item in topic.partitions},
+                    replicas={partition.id: len(partition.replicas) for partition in topic.partitions},
                 )
         return cluster_id.cluster_id, found
 

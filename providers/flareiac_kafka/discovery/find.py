@@ -92,7 +92,9 @@ def _label_of(name: str) -> str:
 def _asked(request: ImportRequest) -> tuple[Resolved, str]:
     """The connection that a pattern begins with, and the rest of it. Raises ``Failure``."""
     connections = {
-        item.address.removeprefix(_TYPE): item for item in request.references.values() if item.type == "kafka"
+        reference.address.removeprefix(_TYPE): reference
+        for reference in request.references.values()
+        if reference.type == "kafka"
     }
     label, _, rest = request.pattern.partition("/")
     if label in connections and rest:

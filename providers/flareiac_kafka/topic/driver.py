@@ -152,7 +152,7 @@ class TopicDriver:
                 if refused.reason.name != _EXISTS:
                     found.append(_refused(definition, refused).at(address=request.address))
             except Failure as failure:
-                found += [item.at(address=request.address) for item in failure.diagnostics]
+                found += [diagnostic.at(address=request.address) for diagnostic in failure.diagnostics]
         return Preflight(diagnostics=tuple(found))
 
     def apply(self, request: ChangeRequest) -> Outcome:
@@ -331,7 +331,7 @@ def _cluster(
 
 def _answers(definitions: Sequence[TopicDefinition], references: References) -> dict[str, Answer]:
     """The answers of one cluster about topics, by name."""
-    names = [item.name for item in definitions]
+    names = [definition.name for definition in definitions]
     try:
         connection = _connection(definitions[0], references)
         with asking(connection):
@@ -341,7 +341,10 @@ def _answers(definitions: Sequence[TopicDefinition], references: References) -> 
         if len(names) == 1:
             return {names[0]: failure}
         if _concerns_one(failure):
-            return {item.name: _answers([item], references)[item.name] for item in definitions}
+            return {
+                definition.name: _answers([definition], references)[definition.name]
+                for definition in definitions
+            }
         return dict.fromkeys(names, failure)
 
 

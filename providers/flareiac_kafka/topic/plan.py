@@ -248,7 +248,7 @@ def _update(case: Case, observed: ObservedTopic) -> Proposal:
     if desired.config is not None:
         config = config_change(desired.settings, _dropped(case), observed.definition.settings)
     more = _more_partitions(desired, observed)
-    retained = any(item.path == ("on_destroy",) for item in changes)
+    retained = any(change.path == ("on_destroy",) for change in changes)
     steps: tuple[Step, ...] = (
         *_partition_steps(more, observed),
         *config_steps(config, observed.facts.effective),
@@ -264,7 +264,9 @@ def _update(case: Case, observed: ObservedTopic) -> Proposal:
         *(_managed_elsewhere(case, observed) or _foreign(case, observed)),
         *_impossible(case, observed),
     )
-    drifted = [item for item in changes if item.origin in (Origin.DRIFT, Origin.BOTH)] if recorded else []
+    drifted = (
+        [change for change in changes if change.origin in (Origin.DRIFT, Origin.BOTH)] if recorded else []
+    )
     if recorded is None:
         action = Action.ADOPT
     elif steps or blockers:

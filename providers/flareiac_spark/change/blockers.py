@@ -272,7 +272,7 @@ def may_run_elsewhere(case: JobCase, recorded: JobDefinition) -> Blocker | None:
 def misfit(case: JobCase) -> Blocker | None:
     """A new job on a checkpoint that has been used must read the same sources."""
     for name, on_disk in sorted(case.facts.checkpoints.items()):
-        kinds = sorted(item.source.kind for item in case.desired.streams.values())
+        kinds = sorted(stream.source.kind for stream in case.desired.streams.values())
         disk_kinds = sorted(kind for kind, _folders in on_disk.sources)
         if not on_disk.sources or UNKNOWN in disk_kinds:
             continue
@@ -370,7 +370,11 @@ def unknown_state(case: JobCase) -> Blocker | None:
     """
     if case.facts.digest is not None:
         return None  # it is among what should run: an apply that was cut short had started it
-    held = {name: item for name, item in sorted(case.facts.checkpoints.items()) if item.operators}
+    held = {
+        name: checkpoint
+        for name, checkpoint in sorted(case.facts.checkpoints.items())
+        if checkpoint.operators
+    }
     word = unknown_state_token(case.request.address, case.desired, held)
     if not held or case.desired.accept_result_change == word:
         return None
@@ -416,14 +420,14 @@ def unrecorded(
     if (
         case.facts.digest in (None, was)
         or case.facts.query is None
-        or not any(holds_state(recorded, item) for item in case.facts.checkpoints.values())
+        or not any(holds_state(recorded, checkpoint) for checkpoint in case.facts.checkpoints.values())
     ):
         return None
     wanted = _query_of(case.request, case.desired)
     if wanted is None:
         return None  # tables are missing, which is reported in its own place
     # After such a change the same records give other values
-    read = [item for item in others if isinstance(item, ResultsChange) and item.path[0] == "inputs"]
+    read = [other for other in others if isinstance(other, ResultsChange) and other.path[0] == "inputs"]
     reads = [[list(item.path), item.before, item.after] for item in read]
     word = token(case.request.address, [case.facts.query, wanted, *reads])
     same = proven or case.facts.query in (wanted, _query_of(case.request, recorded))
@@ -460,14 +464,14 @@ def cut_off(case: JobCase, recorded: JobDefinition) -> list[Blocker]:
     return [
         blocker(
             codes.SOURCE_CHANGE_ENDS_JOB,
-            why=f"{item.reason[:1].upper()}{item.reason[1:]}.",
+            why=f"{disturbance.reason[:1].upper()}{disturbance.reason[1:]}.",
             ways_out=(
                 *new_generation(case, recorded, carries=False),
                 "leave what it reads as it is",
             ),
         )
-        for item in case.request.disturbances
-        if item.reaction is Reaction.CAN_NOT and not case.desired.stopped
+        for disturbance in case.request.disturbances
+        if disturbance.reaction is Reaction.CAN_NOT and not case.desired.stopped
     ]
 
 

@@ -75,7 +75,7 @@ class _Comparison:
     def __init__(self, old: JobDefinition, new: JobDefinition, facts: JobFacts) -> None:
         self._old, self._new, self._facts = old, new, facts
         self._compared: tuple[JobChange, ...] | None = None
-        self._stateful = any(holds_state(old, item) for item in facts.checkpoints.values())
+        self._stateful = any(holds_state(old, checkpoint) for checkpoint in facts.checkpoints.values())
 
     def all(self) -> Iterator[JobChange]:
         yield from self._declared()
@@ -250,7 +250,7 @@ class _Comparison:
 
     def _other_sources(self, before: list[str], after: list[str]) -> JobChange:
         kinds = [
-            sorted(item.source.kind for item in side.streams.values()) for side in (self._old, self._new)
+            sorted(stream.source.kind for stream in side.streams.values()) for side in (self._old, self._new)
         ]
         if len(before) != len(after):
             what, found = "the number of streams", rule("source.count")
@@ -927,13 +927,13 @@ def _renamed(old: JobDefinition, new: JobDefinition) -> dict[str, str]:
 
 def _sources(job: JobDefinition) -> list[str]:
     """Each streamed source as its kind and place, in order."""
-    return [item.source.shown for item in job.streams.values()]
+    return [stream.source.shown for stream in job.streams.values()]
 
 
 def _goes_on(old: JobDefinition, new: JobDefinition) -> bool:
     """Returns True if each stream of a job goes on in one of another definition, and there is no other."""
-    before = sorted((item.source for item in old.streams.values()), key=lambda item: item.shown)
-    after = sorted((item.source for item in new.streams.values()), key=lambda item: item.shown)
+    before = sorted((stream.source for stream in old.streams.values()), key=lambda item: item.shown)
+    after = sorted((stream.source for stream in new.streams.values()), key=lambda item: item.shown)
     if len(before) != len(after):
         return False
     for source in before:

@@ -55,7 +55,9 @@ def left_definition(case: JobCase) -> LeftDefinition | None:
         case.desired.checkpoint_location,
         case.desired.generation,
     )
-    known = all(item.query_id == queries.get(name) for name, item in case.facts.checkpoints.items())
+    known = all(
+        checkpoint.query_id == queries.get(name) for name, checkpoint in case.facts.checkpoints.items()
+    )
     return LeftDefinition(address=user.address, job=job) if same_place and known else None
 
 

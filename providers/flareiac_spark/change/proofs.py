@@ -84,7 +84,7 @@ def known_proof(recorded: JobDefinition, desired: JobDefinition, facts: JobFacts
     if not facts.proofs:
         return None
     pair = pair_digest(recorded, desired)
-    found = (item for item in facts.proofs if item.pair == pair and facts.spark in ("", item.spark))
+    found = (proof for proof in facts.proofs if proof.pair == pair and facts.spark in ("", proof.spark))
     return next(found, None)
 
 

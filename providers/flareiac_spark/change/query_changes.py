@@ -369,7 +369,7 @@ class _Steps:
                 meaning = compare_queries(_alone(self._old, name), _alone(self._new, name))
                 if not meaning.same:
                     self._reported.add(name)
-                    what = "; ".join(dict.fromkeys(_text(item) for item in meaning.differences))
+                    what = "; ".join(dict.fromkeys(_text(difference) for difference in meaning.differences))
                     yield self._python(("steps", name, "sql"), what, before.sql, after.sql, state)
 
         if state and _columns(self._old) != _columns(self._new):

@@ -24,8 +24,8 @@ def reworded_definition(recorded: JobDefinition, desired: JobDefinition) -> JobD
     """
     kept = recorded_definition(recorded, desired)
     outputs = {
-        name: replace(item, source=desired.outputs[name].source) if name in desired.outputs else item
-        for name, item in kept.outputs.items()
+        name: replace(output, source=desired.outputs[name].source) if name in desired.outputs else output
+        for name, output in kept.outputs.items()
     }
     inputs = {name: _same(name, item, kept.inputs) for name, item in desired.inputs.items()}
     return replace(kept, inputs=inputs, steps=desired.steps, step_order=desired.step_order, outputs=outputs)
@@ -42,7 +42,8 @@ def recorded_definition(recorded: JobDefinition, desired: JobDefinition) -> JobD
         step_order=recorded.step_order,
         code=recorded.code,
         outputs={
-            name: _output(item, desired.outputs.get(name, item)) for name, item in recorded.outputs.items()
+            name: _output(output, desired.outputs.get(name, output))
+            for name, output in recorded.outputs.items()
         },
         conf=recorded.conf,
     )

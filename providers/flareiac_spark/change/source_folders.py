@@ -86,4 +86,8 @@ def _alternatives(path: str) -> list[str]:
     if found is None:
         return [path]
     before, after = path[: found.start()], path[found.end() :]
-    return [item for choice in found[1].split(",") for item in _alternatives(f"{before}{choice}{after}")]
+    return [
+        alternative
+        for choice in found[1].split(",")
+        for alternative in _alternatives(f"{before}{choice}{after}")
+    ]

@@ -28,10 +28,10 @@ def show(line: CommandLine, address: Address, as_json: Json = False) -> None:
     with line.project() as project:
         checkpoint = project.resource(address)
         driver = _driver(project, checkpoint)
-        doing = {item.address: project.running(item) for item in project.dependents(address)}
+        doing = {dependent.address: project.running(dependent) for dependent in project.dependents(address)}
         jobs = {job: row for job, row in doing.items() if row is not None}
         inside = driver.describe(address, checkpoint.recorded)
-        inputs = [found for item in project.dependents(address) for found in _inputs(project, item)]
+        inputs = [found for dependent in project.dependents(address) for found in _inputs(project, dependent)]
     if as_json:
         line.out_json(checkpoint_json(address, inside, jobs, inputs))
     else:
@@ -55,7 +55,9 @@ def _inputs(project: RecordedProject, job: RecordedResource) -> Iterator[Describ
                     for (topic, number), records in sorted(offsets.items())
                 ),
                 problems=tuple(
-                    text for item in reach.findings if (text := complaint(item, reach.words)) is not None
+                    text
+                    for finding in reach.findings
+                    if (text := complaint(finding, reach.words)) is not None
                 ),
             )
 
@@ -69,7 +71,7 @@ def gc(line: CommandLine, address: AnyAddress = None, dry_run: DryRun = False) -
             for text in _driver(project, checkpoint).delete_unused(
                 checkpoint.address,
                 checkpoint.recorded,
-                [item.recorded for item in project.dependents(checkpoint.address)],
+                [dependent.recorded for dependent in project.dependents(checkpoint.address)],
                 dry_run=dry_run,
             )
         ]
@@ -82,7 +84,7 @@ def gc(line: CommandLine, address: AnyAddress = None, dry_run: DryRun = False) -
 def _checkpoints(project: RecordedProject, address: str | None) -> Sequence[RecordedResource]:
     if address is not None:
         return [project.resource(address)]
-    return [item for item in project.resources() if item.type == "checkpoint"]
+    return [resource for resource in project.resources() if resource.type == "checkpoint"]
 
 
 def _driver(project: RecordedProject, resource: RecordedResource) -> CheckpointDriver:

@@ -72,12 +72,12 @@ class CheckpointDriver:
         if found is None or (request.recorded is None and not found.used and not taken):
             return Missing(reason=f"there is no checkpoint in {location}")
         layout = _layout(found, checkpoint, request.recorded)
-        for item in found.generations:
+        for generation in found.generations:
             if (
-                item.damage is not None
-                and number_in_use(item, layout, checkpoint.generation) == checkpoint.generation
+                generation.damage is not None
+                and number_in_use(generation, layout, checkpoint.generation) == checkpoint.generation
             ):
-                return Unreadable(diagnostic=damage(request.address, item.damage))
+                return Unreadable(diagnostic=damage(request.address, generation.damage))
         facts = replace(
             facts_of(found, layout, checkpoint.generation, now=time.time(), manager=manager),
             gone_to=gone.place if gone.ended is Ended.GONE else "",

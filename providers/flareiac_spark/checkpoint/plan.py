@@ -50,7 +50,7 @@ class CheckpointPlanner:
         if request.desired is not None and before is not None:
             number = CheckpointDefinition.of(request.desired).generation
             if number > before:
-                ways = [item.standing.value for item in _facts(request) if item.number == number]
+                ways = [fact.standing.value for fact in _facts(request) if fact.number == number]
                 found["in the way"] = ways
         other = _other_state(request)
         if other:
@@ -172,7 +172,7 @@ def _new(request: PlanRequest, planned: Attributes, desired: CheckpointDefinitio
             changes=changes,
             reasons=("the offsets and state that are there are taken over",),
             diagnostics=tuple(
-                _may_run(request, desired.location, item) for item in _facts(request) if item.fresh
+                _may_run(request, desired.location, fact) for fact in _facts(request) if fact.fresh
             ),
         )
     return Proposal(
@@ -224,7 +224,7 @@ def _later(changes: Sequence[AttributeChange], steps: Sequence[Step]) -> tuple[s
 
 def _removable(request: PlanRequest, desired: CheckpointDefinition) -> tuple[str, ...]:
     numbers = sorted(
-        removable({item.number for item in _facts(request)}, desired.generation, desired.keep_generations)
+        removable({fact.number for fact in _facts(request)}, desired.generation, desired.keep_generations)
     )
     if not numbers:
         return ()

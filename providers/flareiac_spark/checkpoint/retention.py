@@ -72,7 +72,7 @@ def _delete_left_behind(
     left = left_behind(layout, project)
     for why in left.unknown:
         yield f"kept what a move may have left: {why}"
-    named = [JobDefinition.of(item.attributes).checkpoint_location for item in holders if left.copies]
+    named = [JobDefinition.of(holder.attributes).checkpoint_location for holder in holders if left.copies]
     waiting = [place_of(place, project) for place in named if place is not None]
     for place in left.copies:
         tree = tree_of(place)
@@ -125,8 +125,8 @@ def _held(holders: Sequence[Recorded]) -> dict[int, str]:
     for holder in holders:
         # Whatever else a holder is, only a job notes rebuilds.
         job = JobIdentity.of({"rebuilds": holder.identity.get("rebuilds") or {}})
-        for item in job.rebuilds.values():
-            until, before = item.at + HELD_SECONDS, item.generation_before
+        for rebuild in job.rebuilds.values():
+            until, before = rebuild.at + HELD_SECONDS, rebuild.generation_before
             if until > time.time() and before is not None:
                 found[before] = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(until))
     return found

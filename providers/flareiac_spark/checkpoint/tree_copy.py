@@ -54,7 +54,7 @@ class Tree:
 
     @property
     def bytes(self) -> int:
-        return sum(item.size for item in self.files.values())
+        return sum(file.size for file in self.files.values())
 
     @property
     def filled(self) -> frozenset[str]:
@@ -179,7 +179,7 @@ def _copy_files(work: "_Copying", paths: Sequence[str], progress: Callable[[str]
 
 def _compare(there: Tree, written: Mapping[str, int], target: Place) -> None:
     """On the very list: no file more, none less, each as long as it was written."""
-    sizes = {path: item.size for path, item in there.files.items()}
+    sizes = {path: file.size for path, file in there.files.items()}
     wrong = sorted(path for path in {*sizes, *written} if sizes.get(path) != written.get(path))
     if wrong:
         raise CopyFailed(f"{target / wrong[0]} is not what was written there a moment ago")
@@ -192,7 +192,7 @@ def copied_of(tree: Tree, source: Place, target: Place) -> Tree:
     """
     if not isinstance(source, ObjectPath) and not isinstance(target, ObjectPath):
         return tree
-    files = {path: item for path, item in tree.files.items() if not _CHECKSUM.search(path)}
+    files = {path: file for path, file in tree.files.items() if not _CHECKSUM.search(path)}
     return Tree(files=files, folders=tree.folders)
 
 

@@ -42,7 +42,7 @@ class Contents:
     @property
     def used(self) -> bool:
         """Returns True if any query has ever run here."""
-        return any(item.standing is FolderState.USED for item in self.generations)
+        return any(generation.standing is FolderState.USED for generation in self.generations)
 
 
 def contents(location: Place) -> Contents | None:

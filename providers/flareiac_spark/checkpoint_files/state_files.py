@@ -98,8 +98,8 @@ def _unfit_table(folder: Place, listing: str, name: str) -> tuple[Place, str] | 
         files = parse_json(listing.partition("\n")[2] or "{}").get("sstFiles") or []
     except (ValueError, AttributeError):
         return None  # of another release; Spark's start reads it
-    for item in files:
-        match item:
+    for file in files:
+        match file:
             case {"dfsSstFileName": str(table), "sizeBytes": int(size)}:
                 path = folder / table
                 if not path.is_file():

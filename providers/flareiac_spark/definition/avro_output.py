@@ -92,7 +92,7 @@ class AvroOutput:
         record = _record(output.schema)
         if record is None:
             return
-        columns, fields = {name.lower() for name in given}, {item.name.lower() for item in record.fields}
+        columns, fields = {name.lower() for name in given}, {field.name.lower() for field in record.fields}
         beside = {
             name.lower() for name in (output.key, output.headers_column, *output.headers.values()) if name
         }
@@ -102,9 +102,9 @@ class AvroOutput:
                 "gives. Leave it out in a step, or add it to the schema."
             )
         missing = [
-            item.name
-            for item in record.fields
-            if item.name.lower() not in columns and not is_nullable(item.type)
+            field.name
+            for field in record.fields
+            if field.name.lower() not in columns and not is_nullable(field.type)
         ]
         if missing:
             self._differs(

@@ -68,7 +68,7 @@ def spec_of(
         pool=job.pool or "",
     )
     if build.problems:
-        raise Failure(*(item.at(address=address) for item in build.problems))
+        raise Failure(*(problem.at(address=address) for problem in build.problems))
     return spec
 
 
@@ -77,7 +77,7 @@ def digest_of(spec: JobSpec, attributes: Attributes) -> str:
     budget are no part of it.
     """
     job = JobDefinition.of(attributes)
-    data = job_spec_to_json(replace(spec, outputs=tuple(_as_filled(item, job) for item in spec.outputs)))
+    data = job_spec_to_json(replace(spec, outputs=tuple(_as_filled(output, job) for output in spec.outputs)))
     del data["restart"], data["run_id"]
     streams = job.streams
     for item in data["inputs"]:
@@ -92,7 +92,9 @@ def _as_filled(output: Output, job: JobDefinition) -> Output:
     match output:
         case TableOutput():
             filled = job.table_outputs[output.name].columns
-            return replace(output, columns=tuple(item for item in output.columns if item.name in filled))
+            return replace(
+                output, columns=tuple(column for column in output.columns if column.name in filled)
+            )
         case KafkaOutput():
             return output
         case _:
@@ -264,7 +266,9 @@ def _as_run(record: type[R], defined: object, **others: object) -> R:
 
 
 def _spec_columns(columns: Iterable[Column]) -> tuple[SpecColumn, ...]:
-    return tuple(SpecColumn(name=item.name, type=item.type, required=item.required) for item in columns)
+    return tuple(
+        SpecColumn(name=column.name, type=column.type, required=column.required) for column in columns
+    )
 
 
 def _watermark(watermark: declared.Watermark | None) -> Watermark | None:

@@ -134,11 +134,11 @@ def _application(
     if resolved is None:
         return None
     catalogs = {
-        catalog_name(item): digest(
-            canonical_text(ConnectionView.of(item).spark_conf).replace(str(project.root), "")
+        catalog_name(reference): digest(
+            canonical_text(ConnectionView.of(reference).spark_conf).replace(str(project.root), "")
         )
-        for item in references.values()
-        if item.type == "catalog"
+        for reference in references.values()
+        if reference.type == "catalog"
     }
     attributes = {**resolved.attributes, "catalogs": dict(sorted(catalogs.items()))}
     return definition_of(ApplicationDefinition, attributes)

@@ -92,8 +92,8 @@ def _check_deletes(
 def _changes(job: JobDefinition, relation: str, unchanged: bool = True) -> Iterator[_Changes]:
     """The inputs of changes that a relation is made of."""
     lowered = relation.lower()
-    for name, item in job.streams.items():
-        if name.lower() == lowered and (columns := item.source.change_columns) is not None:
+    for name, stream in job.streams.items():
+        if name.lower() == lowered and (columns := stream.source.change_columns) is not None:
             yield _Changes(input=name, columns=columns, unchanged=unchanged)
     earlier = list(job.ordered_steps)
     for at, (name, step) in enumerate(job.ordered_steps.items()):

@@ -15,7 +15,11 @@ def warn_of_expiry(name: str, job: JobDefinition, project: Project, diagnostics:
     if job.mode == "batch" or job.checkpoint_location is None:
         return
     place = place_of(job.checkpoint_location, project)
-    for table in dict.fromkeys(item.table for item in streamed_tables(job) if item.table.startswith(_DATA)):
+    for table in dict.fromkeys(
+        streamed_table.table
+        for streamed_table in streamed_tables(job)
+        if streamed_table.table.startswith(_DATA)
+    ):
         diagnostics.warning(
             codes.SOURCE_OWNER_EXPIRES,
             f"The job reads {table}. It continues after the snapshot that it read last, and cannot start "

@@ -469,17 +469,21 @@ class JobDefinition:
     @property
     def table_outputs(self) -> dict[str, TableOutput]:
         """The outputs that write tables."""
-        return {name: item for name, item in self.outputs.items() if isinstance(item, TableOutput)}
+        return {name: output for name, output in self.outputs.items() if isinstance(output, TableOutput)}
 
     @property
     def kafka_outputs(self) -> dict[str, KafkaOutput]:
         """The outputs that write topics."""
-        return {name: item for name, item in self.outputs.items() if isinstance(item, KafkaOutput)}
+        return {name: output for name, output in self.outputs.items() if isinstance(output, KafkaOutput)}
 
     @property
     def avro_outputs(self) -> dict[str, KafkaOutput]:
         """The outputs that write Avro to topics."""
-        return {name: item for name, item in self.kafka_outputs.items() if item.format == "avro"}
+        return {
+            name: kafka_output
+            for name, kafka_output in self.kafka_outputs.items()
+            if kafka_output.format == "avro"
+        }
 
     @property
     def ordered_steps(self) -> dict[str, Step]:

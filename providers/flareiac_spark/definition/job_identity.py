@@ -108,11 +108,11 @@ class KnownJob:
 def identity_renamed(data: Attributes, old: str, new: str) -> Attributes:
     """A job's identity once a table has another address: see ``Recording.renamed``."""
     identity = JobIdentity.of(data)
-    if all(item.table != old for item in identity.rebuilds.values()):
+    if all(rebuild.table != old for rebuild in identity.rebuilds.values()):
         return data
     rebuilds = {
-        output: replace(item, table=new) if item.table == old else item
-        for output, item in identity.rebuilds.items()
+        output: replace(rebuild, table=new) if rebuild.table == old else rebuild
+        for output, rebuild in identity.rebuilds.items()
     }
     found: Attributes = encode(replace(identity, rebuilds=rebuilds))
     return found

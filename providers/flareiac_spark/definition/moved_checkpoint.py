@@ -78,7 +78,7 @@ def _in_folders_of(spec: JobSpec, old: str, new: str, project: Project) -> JobSp
         return f"{after}{folder.removeprefix(before)}"
 
     return replace(
-        spec, outputs=tuple(replace(item, checkpoint=there(item.checkpoint)) for item in spec.outputs)
+        spec, outputs=tuple(replace(output, checkpoint=there(output.checkpoint)) for output in spec.outputs)
     )
 
 

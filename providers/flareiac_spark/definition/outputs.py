@@ -92,7 +92,9 @@ def _table(
         source=source,
         merge=_merge(block.get("merge")),
         options=checked_settings(block.get("options"), ("output", name, "options"), references, diagnostics),
-        columns={item.name: item.text for item in columns if filled is None or item.name.lower() in filled},
+        columns={
+            column.name: column.text for column in columns if filled is None or column.name.lower() in filled
+        },
     )
 
 

@@ -17,6 +17,6 @@ def streamed_tables(job: JobDefinition) -> list[StreamedTable]:
     """The tables that a job reads as streams."""
     return [
         StreamedTable(input=name, table=read.table.address, start_from=read.start_from)
-        for name, item in job.streams.items()
-        if (read := item.source.table_read) is not None
+        for name, stream in job.streams.items()
+        if (read := stream.source.table_read) is not None
     ]

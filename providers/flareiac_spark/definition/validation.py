@@ -248,8 +248,8 @@ def _topics_fit_mode(job: JobDefinition, diagnostics: Diagnostics) -> None:
 
 def _topics_are_not_read(job: JobDefinition, diagnostics: Diagnostics) -> None:
     for name, output in job.kafka_outputs.items():
-        for label, item in job.streams.items():
-            if item.source.reads_topic(output.topic, output.client):
+        for label, stream in job.streams.items():
+            if stream.source.reads_topic(output.topic, output.client):
                 why = (
                     f"Output {name} writes {output.place}, and input {label} reads it: each record would "
                     "come back to the job, without end. Write another topic."
@@ -308,7 +308,8 @@ def _one_query_has_a_common_step(job: JobDefinition, diagnostics: Diagnostics) -
     after = graph.after(common, sources)
     steps = {name: step for name, step in job.ordered_steps.items() if name.lower() in after}
     stateful = {
-        item.step for item in stateful_steps({name: step.sql for name, step in steps.items()}, [common])
+        stateful_step.step
+        for stateful_step in stateful_steps({name: step.sql for name, step in steps.items()}, [common])
     }
     stateful |= {name for name, step in steps.items() if step.dedup or step.watermark}
     for name in (name for name in steps if name in stateful):
@@ -387,7 +388,7 @@ def _state(job: JobDefinition) -> tuple[StatefulStep, ...]:
 
 
 def _has_watermark(job: JobDefinition) -> bool:
-    marked = [item.watermark for item in job.streams.values()]
+    marked = [stream.watermark for stream in job.streams.values()]
     return any(marked) or any(step.watermark for step in job.steps.values())
 
 
@@ -395,7 +396,7 @@ def _all_have_watermarks(job: JobDefinition) -> bool:
     """A join drops rows of one side by the watermark of the other: with a side that has none Spark keeps
     every row of both.
     """
-    return all(item.watermark for item in job.streams.values()) or any(
+    return all(stream.watermark for stream in job.streams.values()) or any(
         step.watermark for step in job.steps.values()
     )
 

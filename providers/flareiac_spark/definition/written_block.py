@@ -55,7 +55,11 @@ def _input(name: str, item: Input) -> WrittenBlock:
 
 def _outputs(job: JobDefinition) -> Iterator[WrittenBlock]:
     """The declared outputs: quarantines and tables of tombstones belong to a stream and to an output."""
-    tombstones = {item.tombstones_of: item.table for item in job.table_outputs.values() if item.tombstones_of}
+    tombstones = {
+        table_output.tombstones_of: table_output.table
+        for table_output in job.table_outputs.values()
+        if table_output.tombstones_of
+    }
     for name, output in job.declared_outputs.items():
         match output:
             case TableOutput():

@@ -78,11 +78,11 @@ def needs_of(references: References) -> Needs:
     storage. An engine declares its own.
     """
     found = Needs()
-    for item in references.values():
-        if item.type == "checkpoint" and is_object_uri(str(item.attributes.get(_LOCATION))):
+    for reference in references.values():
+        if reference.type == "checkpoint" and is_object_uri(str(reference.attributes.get(_LOCATION))):
             found = found.joined(object_storage_needs())
-        if item.type != "engine":
-            needed = ConnectionView.of(item)
+        if reference.type != "engine":
+            needed = ConnectionView.of(reference)
             found = found.joined(
                 Needs(conf=needed.spark_conf, packages=needed.packages, extensions=needed.extensions)
             )

@@ -104,7 +104,9 @@ def _warn_of_lock_file(project: Project, diagnostics: Diagnostics) -> None:
     try:
         read_lock(project.root)
     except Failure as failure:
-        diagnostics.extend(replace(item, severity=Severity.WARNING) for item in failure.diagnostics)
+        diagnostics.extend(
+            replace(diagnostic, severity=Severity.WARNING) for diagnostic in failure.diagnostics
+        )
 
 
 def checked_conf(conf: Data, references: References, diagnostics: Diagnostics) -> dict[str, str]:

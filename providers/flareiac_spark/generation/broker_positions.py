@@ -75,7 +75,7 @@ class MissedRecords:
 
 def held_inputs(job: JobDefinition) -> list[str]:
     """The inputs whose records brokers hold."""
-    return [name for name, item in job.streams.items() if item.source.held_by_brokers]
+    return [name for name, stream in job.streams.items() if stream.source.held_by_brokers]
 
 
 def missed(job: JobDefinition, facts: JobFacts) -> list[MissedRecords]:
@@ -258,7 +258,11 @@ def not_again(case: JobCase) -> list[Replaced]:
     """The records that were read before and cannot be read again, because of the state of their source or of
     a change in this plan.
     """
-    cut = [item.reason for item in case.request.disturbances if item.reaction is Reaction.CAN_NOT]
+    cut = [
+        disturbance.reason
+        for disturbance in case.request.disturbances
+        if disturbance.reaction is Reaction.CAN_NOT
+    ]
     return [*replaced(case.desired, case.facts), *(Replaced(text=text) for text in dict.fromkeys(cut))]
 
 
@@ -310,9 +314,9 @@ def lost_warnings(case: JobCase) -> Iterator[Diagnostic]:
 def unknown(desired: JobDefinition, facts: JobFacts) -> tuple[str, ...]:
     """The unknown facts about the inputs of a job, in words."""
     return tuple(
-        f"input {name}: {complaint(item, words)}"
-        for name, item, words in _findings(desired, facts)
-        if isinstance(item, Unknown)
+        f"input {name}: {complaint(finding, words)}"
+        for name, finding, words in _findings(desired, facts)
+        if isinstance(finding, Unknown)
     )
 
 

@@ -27,7 +27,7 @@ def blockers(case: JobCase, start: str, again: str) -> Iterator[Blocker]:
     if recorded is None or start == EARLIEST:
         return
     if start != CARRY_OVER:
-        read = {item.source.kind for item in case.desired.streams.values()}
+        read = {stream.source.kind for stream in case.desired.streams.values()}
         others = without_times(read)
         if others and not (start == OLDEST_SNAPSHOT and len(others) < len(read)):
             yield begins_at_no_time(case.desired, start, others, again)

@@ -109,12 +109,21 @@ def _carried(switch: GenerationSwitch, query: QueryState) -> Positions | Copied 
 
 
 def _uuids(spec: JobSpec | None) -> dict[str, str | None]:
-    return {} if spec is None else {name: item.uuid for name, item in streamed_tables(spec).items()}
+    return (
+        {}
+        if spec is None
+        else {name: streamed_table.uuid for name, streamed_table in streamed_tables(spec).items()}
+    )
 
 
 def _meaning(spec: JobSpec) -> object:
     reads = [(item.name, item.watermark) for item in spec.inputs if isinstance(item, StreamInput)]
-    return spec.steps, spec.code, reads, [(item.name, item.source, item.mode) for item in spec.outputs]
+    return (
+        spec.steps,
+        spec.code,
+        reads,
+        [(output.name, output.source, output.mode) for output in spec.outputs],
+    )
 
 
 def _other_state(switch: GenerationSwitch) -> Diagnostic:

@@ -9,10 +9,10 @@ def earlier_states(address: str, identity: Attributes) -> tuple[EarlierState, ..
     """One for each output whose table was emptied."""
     return tuple(
         EarlierState(
-            subject=item.table,
-            snapshot_id=item.snapshot_id,
-            branch=item.branch,
-            noted_by=f"{address}, output {output}, generation {item.generation}",
+            subject=rebuild.table,
+            snapshot_id=rebuild.snapshot_id,
+            branch=rebuild.branch,
+            noted_by=f"{address}, output {output}, generation {rebuild.generation}",
         )
-        for output, item in JobIdentity.of(identity).rebuilds.items()
+        for output, rebuild in JobIdentity.of(identity).rebuilds.items()
     )

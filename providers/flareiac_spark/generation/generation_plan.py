@@ -77,7 +77,7 @@ def carries_over(job: JobDefinition, recorded: JobDefinition | None = None) -> b
     """Returns True if offsets can be taken over: positions always, the log of one source where no state is
     kept.
     """
-    rules = [item.source.offsets.carry_over for item in job.streams.values()]
+    rules = [stream.source.offsets.carry_over for stream in job.streams.values()]
     stateless = not declares_state(job) and (recorded is None or not declares_state(recorded))
     if rules == [CarryOver.LOG]:
         return stateless and (recorded is None or _reads(job) == _reads(recorded))
@@ -226,11 +226,11 @@ def _after(facts: JobFacts) -> str:
     if not facts.started:
         return "from the start of its streams: nothing was read yet"
     texts = [
-        f"batch {item.committed}"
-        if item.started == item.committed
-        else f"batch {item.started} if that is in its tables, or the one before"
-        for item in facts.checkpoints.values()
-        if item.started is not None
+        f"batch {checkpoint.committed}"
+        if checkpoint.started == checkpoint.committed
+        else f"batch {checkpoint.started} if that is in its tables, or the one before"
+        for checkpoint in facts.checkpoints.values()
+        if checkpoint.started is not None
     ]
     return f"after {' and '.join(dict.fromkeys(texts))}"
 
@@ -394,10 +394,10 @@ def foreign_writers(table: str, usages: Sequence[Usage], request: PlanRequest) -
         if query not in own and writers.is_news(item.at)
     ]
     found += [
-        f"{_commits(item.count, item.operation)} on {table} came from "
-        f"{item.engine or 'elsewhere'}, the last one snapshot {item.snapshot_id}"
-        for item in writers.others
-        if writers.is_news(item.at) and item.operation != "replace"
+        f"{_commits(other.count, other.operation)} on {table} came from "
+        f"{other.engine or 'elsewhere'}, the last one snapshot {other.snapshot_id}"
+        for other in writers.others
+        if writers.is_news(other.at) and other.operation != "replace"
     ]
     return found
 
@@ -407,7 +407,7 @@ def own_queries(request: PlanRequest) -> set[str]:
     identity = recorded_identity(request.recorded)
     current = {query.id for query in identity.queries.values() if query.id is not None}
     facts = observed_facts(request.observed) or JobFacts()
-    on_disk = {item.query_id for item in facts.checkpoints.values()}
+    on_disk = {checkpoint.query_id for checkpoint in facts.checkpoints.values()}
     return current | on_disk | set(identity.former_queries)
 
 

@@ -65,9 +65,9 @@ def finish(switch: GenerationSwitch, beginnings: Iterable[Beginning], client: Op
     have is finished by the definition that began it. Raises ``Failure``.
     """
     return {
-        item.query.name: last.batch
-        for item in beginnings
-        if (last := _last_batch(switch, item, client, finishes=True)) is not None
+        beginning.query.name: last.batch
+        for beginning in beginnings
+        if (last := _last_batch(switch, beginning, client, finishes=True)) is not None
     }
 
 
@@ -78,8 +78,14 @@ def ended(
     in the tables. Raises ``Failure``.
     """
     if isinstance(note, Mapping):
-        return {item.query.name: _at_batch(item.query, note.get(item.query.name)) for item in beginnings}
-    return {item.query.name: _last_batch(switch, item, client, finishes=False) for item in beginnings}
+        return {
+            beginning.query.name: _at_batch(beginning.query, note.get(beginning.query.name))
+            for beginning in beginnings
+        }
+    return {
+        beginning.query.name: _last_batch(switch, beginning, client, finishes=False)
+        for beginning in beginnings
+    }
 
 
 def _last_batch(

@@ -18,8 +18,8 @@ def query_streams(job: JobDefinition, folder: str, uuids: Mapping[str, str | Non
     ``uuids``: which table an input is, by its name, where that is known; else tables are distinguished by
     their addresses.
     """
-    sources = [item.source for name, item in sorted(job.outputs.items()) if job.query_of(name) == folder]
-    streams = {name.lower(): (name, item.source) for name, item in job.streams.items()}
+    sources = [output.source for name, output in sorted(job.outputs.items()) if job.query_of(name) == folder]
+    streams = {name.lower(): (name, stream.source) for name, stream in job.streams.items()}
     feeding = {name: step for name, step in job.ordered_steps.items() if _feeds(name, job.steps, sources)}
     texts = {name: step.sql for name, step in feeding.items()}
     opaque = any(step.python for step in feeding.values())

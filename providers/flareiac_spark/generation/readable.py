@@ -61,13 +61,13 @@ def missed(job: JobDefinition, references: References) -> list[Missed]:
     read.
     """
     found = []
-    for item in streamed_tables(job):
-        history = _history(item.table, references)
+    for streamed_table in streamed_tables(job):
+        history = _history(streamed_table.table, references)
         if history is None or history.unstreamable is not None:
             found.append(
                 Missed(
-                    input=item.input,
-                    table=item.table,
+                    input=streamed_table.input,
+                    table=streamed_table.table,
                     rows=history.unstreamable if history is not None else None,
                 )
             )
@@ -132,10 +132,10 @@ def of_generation(case: JobCase) -> list[Blocker]:
     if start in (LATEST, OLDEST_SNAPSHOT):
         return []
     found: dict[str, Blocker] = {}
-    for item, position, stand in _beginnings(case, start):
+    for beginning, position, stand in _beginnings(case, start):
         if isinstance(position, Snapshots | Ambiguous) and case.facts.alive and case.facts.phase in _HEALTHY:
             continue
-        for each in _of_position(case, item, position, stand, accepted=False, raised=True):
+        for each in _of_position(case, beginning, position, stand, accepted=False, raised=True):
             found.setdefault(each.line, each)
     return list(found.values())
 
@@ -187,17 +187,15 @@ def start_words(job: JobDefinition, references: References) -> str:
     """
     found: list[str] = []
     lost = {item.input: item for item in missed(job, references)}
-    for item in streamed_tables(job):
-        match first_position(item):
+    for streamed_table in streamed_tables(job):
+        match first_position(streamed_table):
             case Now():
-                found.append(f"with what is appended to {item.table} from then on")
+                found.append(f"with what is appended to {streamed_table.table} from then on")
             case Since(at_ms=at_ms):
-                found.append(f"with what was committed to {item.table} since {_time(at_ms)}")
-            case Start() if item.input in lost:
-                found.append(
-                    f"with the oldest snapshot of {item.table} that is left ({lost[item.input].text}, and "
-                    "are not read)"
-                )
+                found.append(f"with what was committed to {streamed_table.table} since {_time(at_ms)}")
+            case Start() if streamed_table.input in lost:
+                text = f"({lost[streamed_table.input].text}, and are not read)"
+                found.append(f"with the oldest snapshot of {streamed_table.table} that is left {text}")
             case _:
                 pass
     return " and ".join(dict.fromkeys(found))

@@ -208,13 +208,13 @@ def _tables(
     request: ChangeRequest,
 ) -> Iterator[tuple[tuple[str, ...], tuple[str | None, dict[str, tuple[str, bool]]]]]:
     """Every table that the job refers to, as it is now: uuid and columns by identifier."""
-    for address, item in request.references.items():
-        if item.type != "table":
+    for address, reference in request.references.items():
+        if reference.type != "table":
             continue
         columns = {
             column.name: (column.type, column.required)
             for column in table_columns(Reference(address), request.references)
         }
-        table = TableView.of(item, request.references)
+        table = TableView.of(reference, request.references)
         if table.identifier is not None:
             yield table.identifier, (table.uuid, columns)

@@ -76,7 +76,11 @@ def held_after(request: PlanRequest) -> tuple[Step, ...]:
 def needed_tables(attributes: Attributes) -> tuple[str, ...]:
     """The tables whose snapshots a job looks for when it goes on: those it streams, and those it writes."""
     job = JobDefinition.of(attributes)
-    return tuple(dict.fromkeys([*(item.table for item in streamed_tables(job)), *_tables(job, ALL)]))
+    return tuple(
+        dict.fromkeys(
+            [*(streamed_table.table for streamed_table in streamed_tables(job)), *_tables(job, ALL)]
+        )
+    )
 
 
 def no_longer_held(tables: str, user: str, why: str) -> Step:
@@ -101,7 +105,7 @@ def _all(address: str, job: JobDefinition, facts: object) -> tuple[Hold, ...]:
 
 
 def _unknown(address: str, job: JobDefinition) -> Iterator[Hold]:
-    read = [] if job.mode == "batch" else [item.table for item in streamed_tables(job)]
+    read = [] if job.mode == "batch" else [streamed_table.table for streamed_table in streamed_tables(job)]
     for table in dict.fromkeys([*read, *_tables(job, ALL)]):
         reason = "where it stands was not looked at, or cannot be read"
         yield Hold(subject=table, holder=address, reason=reason, unknown=True)

@@ -29,9 +29,9 @@ def steps(desired: CheckpointDefinition, before: int, facts: Sequence[QueryFacts
 
 def blockers(desired: CheckpointDefinition, facts: Sequence[QueryFacts]) -> Iterator[Blocker]:
     """Folders in the way; ``facts`` of all generations. Whether a query can begin so, its job knows."""
-    for item in facts:
-        if item.number == desired.generation and item.standing in (FolderState.USED, FolderState.UNKNOWN):
-            yield _in_the_way(desired, item)
+    for fact in facts:
+        if fact.number == desired.generation and fact.standing in (FolderState.USED, FolderState.UNKNOWN):
+            yield _in_the_way(desired, fact)
 
 
 def _where(start: str) -> str:

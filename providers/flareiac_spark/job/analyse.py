@@ -74,7 +74,7 @@ def analyse(requests: Sequence[ChangeRequest], applications: Applications) -> An
             by_place.setdefault(question.definition.runs_in.runtime_location, []).append(question)
     found = [_analyse(group, applications) for group in by_place.values()]
     return Analysis(
-        diagnostics=tuple(item for each in found for item in each.diagnostics),
+        diagnostics=tuple(diagnostic for each in found for diagnostic in each.diagnostics),
         proofs={address: proof for each in found for address, proof in each.proofs.items()},
     )
 
@@ -126,17 +126,21 @@ def _question(request: ChangeRequest) -> _Question:
 
 
 def _analyse(questions: Sequence[_Question], applications: Applications) -> Analysis:
-    requests, engine = [item.request for item in questions], questions[0].definition.runs_in
+    requests, engine = [question.request for question in questions], questions[0].definition.runs_in
     specs = [
         spec_of(
-            item.request.address, item.planned, item.request.references, applications.project, analysis=True
+            question.request.address,
+            question.planned,
+            question.request.references,
+            applications.project,
+            analysis=True,
         )
-        for item in questions
+        for question in questions
     ]
     control, cancel = applications.control(engine), requests[0].cancel
     applications.want(engine, requests[0].references, lambda current: current)
-    for item in questions:
-        publish(item.planned, applications.project)
+    for question in questions:
+        publish(question.planned, applications.project)
     if applications.bring_up(engine, cancel, requests[0].progress) is None:
         return Analysis()
     jobs = tuple(job_spec_to_json(spec) for spec in specs)
@@ -146,8 +150,8 @@ def _analyse(questions: Sequence[_Question], applications: Applications) -> Anal
         return Analysis(diagnostics=() if cancel.is_set() else (_silent(),))
     if result.status == "failed":
         raise Failure(error(codes.ANALYSIS_FAILED, str(result.error)))
-    definitions = {item.request.address: item.definition for item in questions}
-    findings = [_finding(item, definitions[item.address]) for item in result.findings]
+    definitions = {question.request.address: question.definition for question in questions}
+    findings = [_finding(finding, definitions[finding.address]) for finding in result.findings]
     return Analysis(diagnostics=tuple(findings)) if findings else _proven(questions, control, applications)
 
 
@@ -155,7 +159,7 @@ def _proven(
     questions: Sequence[_Question], control: ControlDirectory, applications: Applications
 ) -> Analysis:
     """Asks about the texts that differ from those that ran."""
-    asked = [item for item in questions if item.payload.pair and item.before is not None]
+    asked = [question for question in questions if question.payload.pair and question.before is not None]
     pairs: dict[str, Pair] = {}
     proofs: dict[str, Proof] = {}
     for item in asked:

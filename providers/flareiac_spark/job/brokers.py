@@ -94,8 +94,8 @@ class Brokers:
         read in a few seconds. Raises nothing.
         """
         groups: dict[str, list[TopicRead]] = {}
-        for item in reads:
-            groups.setdefault(_key(item.connection), []).append(item)
+        for read in reads:
+            groups.setdefault(_key(read.connection), []).append(read)
         found = of_each(
             {
                 key: partial(self._values, group, answer)
@@ -140,7 +140,7 @@ class Brokers:
         moved since: one that seems to be beyond the end is looked at again.
         """
         found = self._reach(asked, answers)
-        if any(isinstance(item, BeyondEnd) for item in found.findings):
+        if any(isinstance(finding, BeyondEnd) for finding in found.findings):
             return self._reach(asked, self.ask([asked]))
         return found
 
@@ -201,7 +201,11 @@ def _last_positions(topics: Mapping[str, TopicOffsets]) -> dict[tuple[str, int],
     """The offsets at which the last records begin, of a few partitions of each topic."""
     found: dict[tuple[str, int], int] = {}
     for name, topic in sorted(topics.items()):
-        filled = [number for number, item in sorted(topic.partitions.items()) if item.end > item.first]
+        filled = [
+            number
+            for number, partition in sorted(topic.partitions.items())
+            if partition.end > partition.first
+        ]
         for number in filled[:_SAMPLED_PARTITIONS]:
             there = topic.partitions[number]
             found[name, number] = max(there.first, there.end - _SAMPLE)
@@ -218,7 +222,7 @@ def _views(
     """All topics that are named are asked for at once; where that is refused, each input for itself, so that
     one topic does not hide the others. Raises ``Failure``.
     """
-    named = {item for item in selections if item.pattern is None}
+    named = {selection for selection in selections if selection.pattern is None}
     names = sorted({name for item in named for name in item.names})
     found: dict[TopicSelection, BrokerView | Unknown] = {}
     try:
@@ -228,14 +232,14 @@ def _views(
             raise
         reader.view(connection.attributes, TopicSelection())  # fails where no broker can be asked at all
         together = None
-    for item in selections:
-        if together is not None and item in named:
-            found[item] = _part(together, item)
+    for selection in selections:
+        if together is not None and selection in named:
+            found[selection] = _part(together, selection)
             continue
         try:
-            found[item] = reader.view(connection.attributes, item)
+            found[selection] = reader.view(connection.attributes, selection)
         except Failure as failure:
-            found[item] = _unknown(connection, failure)
+            found[selection] = _unknown(connection, failure)
     return found
 
 

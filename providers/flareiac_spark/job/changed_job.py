@@ -270,8 +270,8 @@ def _found_of_both(
     """
     if runs is recorded:
         return tuple(found)
-    others = [item for item in changes(runs, desired, facts) if not isinstance(item, ResultsChange)]
-    return (*found, *(item for item in others if item not in found))
+    others = [change for change in changes(runs, desired, facts) if not isinstance(change, ResultsChange)]
+    return (*found, *(other for other in others if other not in found))
 
 
 def _starts_again(
@@ -350,8 +350,8 @@ def _note(change: JobChange, *, fresh: bool, accepted: bool) -> str:
 def _reasons(found: Sequence[JobChange], drift: Sequence[str], case: JobCase) -> tuple[str, ...]:
     words = [change.text for change in found if isinstance(change, MetadataOnly)]
     words += [
-        item.reason
-        for item in case.request.disturbances
-        if item.reaction is Reaction.RUNS_ON and not case.desired.is_finite
+        disturbance.reason
+        for disturbance in case.request.disturbances
+        if disturbance.reaction is Reaction.RUNS_ON and not case.desired.is_finite
     ]
     return (*drift, *dict.fromkeys(words))

@@ -32,17 +32,17 @@ def folders_looked_at(
     ``checkpoints`` are its folders, by query.
     """
     reads = job if declared is None else with_kept_reading(declared, job if request.recorded else None)
-    streams = {name: item for name, item in reads.streams.items() if item.source.folder is not None}
+    streams = {name: stream for name, stream in reads.streams.items() if stream.source.folder is not None}
     found: dict[str, FolderLook] = {}
-    for name, item in streams.items():
+    for name, stream in streams.items():
         # A log does not name its stream
         logs = [
             (place, source.index)
             for place, on_disk in checkpoints.values()
             for source in (on_disk.sources if on_disk is not None else ())
-            if source.kind == item.source.kind and len(streams) == 1
+            if source.kind == stream.source.kind and len(streams) == 1
         ]
-        how = item.source.folder_read(input_columns(item, request.references), logs, project)
+        how = stream.source.folder_read(input_columns(stream, request.references), logs, project)
         look = looked_at(how) if how is not None else None
         if look is not None:
             found[name] = look
@@ -51,15 +51,15 @@ def folders_looked_at(
 
 def warnings(case: JobCase) -> Iterator[Diagnostic]:
     """The warnings about the folders of the streams of a job."""
-    for name, item in case.desired.streams.items():
-        if case.request.recorded is not None and (text := item.source.old_rules):
+    for name, stream in case.desired.streams.items():
+        if case.request.recorded is not None and (text := stream.source.old_rules):
             yield warning(
                 codes.FILES_READ_BY_OLD_RULES, f"Input {name}: {text}", address=case.request.address
             )
         look = case.facts.folders.get(name)
         if look is None:
             continue
-        for note in item.source.folder_notes(look, begun=case.facts.started):
+        for note in stream.source.folder_notes(look, begun=case.facts.started):
             yield warning(note.code, f"Input {name}: {note.text}", address=case.request.address)
         for fields in look.fields:
             which = f"{fields.having} of the first {fields.records} records"
@@ -71,17 +71,17 @@ def warnings(case: JobCase) -> Iterator[Diagnostic]:
 
 def blockers(desired: JobDefinition, facts: JobFacts) -> Iterator[Blocker]:
     """The reasons that keep the queries of a job from reading their folders."""
-    for name, item in desired.streams.items():
-        for found in item.source.folder_blockers(facts.folders.get(name), desired.conf):
+    for name, stream in desired.streams.items():
+        for found in stream.source.folder_blockers(facts.folders.get(name), desired.conf):
             yield replace(found, why=f"Input {name}: {found.why}")
 
 
 def complaints(job: JobDefinition, facts: JobFacts) -> Iterator[str]:
     """The complaints about files that a running job leaves unread, or reads twice."""
-    for name, item in job.streams.items():
+    for name, stream in job.streams.items():
         look = facts.folders.get(name)
         if look is None:
             continue
-        for note in item.source.folder_notes(look, begun=facts.started):
+        for note in stream.source.folder_notes(look, begun=facts.started):
             if note.unread:
                 yield f"input {name}: {note.text.rstrip('.')}"

@@ -65,13 +65,13 @@ class Holds:
     def _renew(self) -> None:
         jobs = list(self._jobs)
         while jobs and not self._let_go.wait(_TERM / 3):
-            for item in tuple(jobs):
+            for job in tuple(jobs):
                 try:
-                    held = self._revise(item, again=True)
+                    held = self._revise(job, again=True)
                 except Failure:
                     continue  # the next time, or the hold ends
                 if not held:
-                    jobs.remove(item)
+                    jobs.remove(job)
 
     def _revise(self, item: HeldJob, *, again: bool) -> bool:
         """Holds a job; True where it is held then. ``again``: only if it still is."""

@@ -209,7 +209,7 @@ def _files_left(
     """The files left to read, where one input of the job reads a folder of files: then it is known which
     source that is. Else None.
     """
-    declared = [item.source for item in job.streams.values() if item.source.folder is not None]
+    declared = [stream.source for stream in job.streams.values() if stream.source.folder is not None]
     sources = [source.index for source in on_disk.sources if source.kind in {item.kind for item in declared}]
     if len(declared) != 1 or len(sources) != 1:
         return None

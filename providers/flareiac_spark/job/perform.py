@@ -109,10 +109,10 @@ def _finish_redirected(request: ChangeRequest, running: RunningJobs) -> StageDon
 
 def _empty(request: ChangeRequest, name: str, running: RunningJobs) -> StageDone:
     found = _switching(request, running)
-    for item in found.beginnings:
-        for output in item.empties:
+    for beginning in found.beginnings:
+        for output in beginning.empties:
             if output.name == name:
-                emptied = generation_stages.empty(found.switch, item.query, output, found.client)
+                emptied = generation_stages.empty(found.switch, beginning.query, output, found.client)
                 return StageDone(messages=(generation_stages.emptied_text(emptied),), note=encode(emptied))
     return StageDone(messages=(_has_begun(found.switch),))
 
@@ -122,11 +122,13 @@ def _prepare(request: ChangeRequest, running: RunningJobs) -> StageDone:
     note = request.action.notes.get(stages.FINISH)
     ends = generation_stages.ended(found.switch, found.beginnings, note, found.client)
     messages = []
-    for item in found.beginnings:
-        messages.append(generation_stages.prepare(found.switch, item, ends[item.query.name]))
+    for beginning in found.beginnings:
+        messages.append(generation_stages.prepare(found.switch, beginning, ends[beginning.query.name]))
         reach(f"{stages.PREPARE}.within")
     texts = tuple(messages) or (_has_begun(found.switch),)
-    return StageDone(messages=texts, note={"queries": [item.query.name for item in found.beginnings]})
+    return StageDone(
+        messages=texts, note={"queries": [beginning.query.name for beginning in found.beginnings]}
+    )
 
 
 def _has_begun(switch: GenerationSwitch) -> str:

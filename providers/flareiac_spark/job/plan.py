@@ -70,7 +70,7 @@ class JobPlanner:
         return {
             "recorded definition": digest(recorded.attributes) if recorded else None,
             "definition that should run": facts.digest,
-            "queries": {name: item.query_id for name, item in sorted(facts.checkpoints.items())},
+            "queries": {name: checkpoint.query_id for name, checkpoint in sorted(facts.checkpoints.items())},
             "stateful operators": sorted(facts.operators),
             "pinned settings": {key: facts.pinned[key] for key in sorted(facts.pinned)},
             "out of reach": _out_of_reach(request, facts),

@@ -68,9 +68,9 @@ def before(case: JobCase) -> Iterator[str]:
         yield "a query has run on this checkpoint before"
         return
     texts = [
-        item.text
-        for item in changes(left.job, case.desired, case.facts)
-        if not isinstance(item, MetadataOnly | Live)
+        change.text
+        for change in changes(left.job, case.desired, case.facts)
+        if not isinstance(change, MetadataOnly | Live)
     ]
     if texts:
         yield f"{left.address} ran on this checkpoint before with another definition: {', '.join(texts)}"
@@ -206,18 +206,19 @@ def _disturbance_steps(case: JobCase, standing: bool) -> list[Step]:
     beside, after = (_AFTER, _AFTER) if standing else (_BESIDE, "restarts after the change")
     return [
         Step(
-            text=after if item.reaction is Reaction.RESTARTS else beside,
+            text=after if disturbance.reaction is Reaction.RESTARTS else beside,
             effect=Effect.RESTART,
-            why=item.reason,
+            why=disturbance.reason,
         )
-        for item in case.request.disturbances
+        for disturbance in case.request.disturbances
         # That its checkpoint moves is a change of its own definition
-        if item.reaction is not Reaction.RUNS_ON and item.relation is not Relation.KEEPS_STATE_IN
+        if disturbance.reaction is not Reaction.RUNS_ON
+        and disturbance.relation is not Relation.KEEPS_STATE_IN
     ]
 
 
 def is_disturbed(request: PlanRequest) -> bool:
-    return any(item.reaction is not Reaction.RUNS_ON for item in request.disturbances)
+    return any(disturbance.reaction is not Reaction.RUNS_ON for disturbance in request.disturbances)
 
 
 def _term(job: JobDefinition) -> float:

@@ -33,7 +33,7 @@ def preflight(requests: Sequence[ChangeRequest], running: RunningJobs) -> Prefli
         running.end_silent_applications(request)
     for request in requests:
         running.applications.announce(_engine(request), request.references)
-    wrong = [item for request in requests for item in refusals(request, running.applications)]
+    wrong = [refusal for request in requests for refusal in refusals(request, running.applications)]
     wrong += written_schemas.refusals(requests)
     if wrong:
         return Preflight(diagnostics=tuple(wrong))
@@ -59,7 +59,7 @@ def prove(requests: Sequence[ChangeRequest], running: RunningJobs) -> Proofs:
         running.applications.announce(_engine(request), request.references)
     with Holds(running.applications, _of_ended_applications(asked, running)):
         found = _analysed(asked, running) if asked else Analysis()
-    wrong = {item.address for item in found.diagnostics}
+    wrong = {diagnostic.address for diagnostic in found.diagnostics}
     if any(item.cancel.is_set() for item in asked):
         return Proofs(diagnostics=found.diagnostics)
     return Proofs(
@@ -85,7 +85,9 @@ def _identities(requests: Sequence[ChangeRequest], found: Analysis) -> dict[str,
 
 def _left(requests: Sequence[ChangeRequest], found: Analysis) -> dict[str, Attributes]:
     """The same of jobs that left the checkpoint of a new one, by the resource that keeps their record."""
-    asked = [(JobPayload.of(item.action.payload), found.proofs.get(item.address)) for item in requests]
+    asked = [
+        (JobPayload.of(request.action.payload), found.proofs.get(request.address)) for request in requests
+    ]
     return {
         payload.kept_by: encode(with_proof(JobIdentity.of(payload.left), proof))
         for payload, proof in asked
@@ -118,7 +120,7 @@ def _analysed(requests: Sequence[ChangeRequest], running: RunningJobs) -> Analys
 
 def _has_errors(found: Analysis, requests: Sequence[ChangeRequest]) -> bool:
     """True where nothing comes of the apply."""
-    refused = any(item.severity is Severity.ERROR for item in found.diagnostics)
+    refused = any(diagnostic.severity is Severity.ERROR for diagnostic in found.diagnostics)
     return refused or any(request.cancel.is_set() for request in requests)
 
 

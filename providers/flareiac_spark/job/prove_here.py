@@ -33,7 +33,9 @@ def prove_here(requests: Sequence[ChangeRequest], project: Project) -> Proofs:
     """Answers as the engines of these jobs would, as far as schemas and settings of queries decide it.
     Engines that differ in these need a start each; what was answered before needs none. Raises ``Failure``.
     """
-    by_address = {item.address: item for item in requests if JobPayload.of(item.action.payload).analyse}
+    by_address = {
+        request.address: request for request in requests if JobPayload.of(request.action.payload).analyse
+    }
     answers = KeptAnswers(project, by_address)
     kept = {address: found for address in by_address if (found := answers.find(address))}
     asked = [item for address, item in by_address.items() if address not in kept]

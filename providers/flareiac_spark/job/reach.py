@@ -116,7 +116,7 @@ def _asked_of(request: ReadRequest, project: Project) -> Iterator[tuple[str, str
 def _asked(
     declared: JobDefinition, recorded: JobDefinition, references: References, project: Project
 ) -> Iterator[tuple[str, str, Asked | Unknown]]:
-    held = {name: item.source for name, item in declared.streams.items() if item.source.held_by_brokers}
+    held = {name: stream.source for name, stream in declared.streams.items() if stream.source.held_by_brokers}
     if not held:
         return
     names = list(dict.fromkeys([*recorded.query_names, *declared.query_names]))

@@ -335,7 +335,9 @@ def _with_status(facts: JobFacts, status: Status, job: JobStatus | None) -> JobF
         error=last_error(job),
         since_ms=int(job.since * 1000),
         failures=job.failures,
-        batch_seconds=max((item.batch_seconds for item in job.queries if item.batch_seconds), default=None),
+        batch_seconds=max(
+            (query.batch_seconds for query in job.queries if query.batch_seconds), default=None
+        ),
     )
 
 

@@ -36,7 +36,9 @@ def _examine(recorded: Recorded) -> object:
     for reference, kind in ((definition.checkpoint, "checkpoint"), (definition.engine, "engine")):
         if reference is not None and block_type(reference.address) != kind:
             raise ValueError(f"{reference.address} is not the address of {with_article(kind)}")
-    starts = [start_timestamp(item.start_from, now=0.0) for item in streamed_tables(definition)]
+    starts = [
+        start_timestamp(streamed_table.start_from, now=0.0) for streamed_table in streamed_tables(definition)
+    ]
     return definition, definition.runs_in, JobIdentity.of(recorded.identity), starts
 
 

@@ -69,15 +69,15 @@ def _reads(request: ReadRequest) -> Iterator[tuple[str, Reference, _Sampled]]:
         streams = JobDefinition.of(request.desired).streams
     except Mismatch:
         return  # reading that job reports it
-    for name, item in streams.items():
-        declared = request.references.get(item.stream.address)
-        topics = item.source.topic_read(request.references)
+    for name, stream in streams.items():
+        declared = request.references.get(stream.stream.address)
+        topics = stream.source.topic_read(request.references)
         if declared is None or topics is None:
             continue
         # A job knows the columns that its steps read, which are not all that are declared
-        how = item.source.sample_read(StreamDefinition.of(declared.attributes).columns)
+        how = stream.source.sample_read(StreamDefinition.of(declared.attributes).columns)
         if how is not None:
-            yield name, item.stream, (topics, how)
+            yield name, stream.stream, (topics, how)
 
 
 def warnings(request: PlanRequest, facts: JobFacts) -> Iterator[Diagnostic]:
@@ -85,14 +85,14 @@ def warnings(request: PlanRequest, facts: JobFacts) -> Iterator[Diagnostic]:
     reaches = by_input(facts.reach)
     for name, findings in facts.samples.items():
         noun = reaches.get(name, InputReach()).words.topic
-        for item in findings:
-            match item:
+        for finding in findings:
+            match finding:
                 case FieldsWithoutColumn():
-                    text, code = _fields(item, noun), codes.RECORD_FIELDS_NEW
+                    text, code = _fields(finding, noun), codes.RECORD_FIELDS_NEW
                 case ValuesWithHeader():
-                    text, code = _with_header(item), codes.VALUES_WITH_HEADER
+                    text, code = _with_header(finding), codes.VALUES_WITH_HEADER
                 case ValuesWithoutHeader():
-                    text, code = _without_header(item), codes.VALUES_WITHOUT_HEADER
+                    text, code = _without_header(finding), codes.VALUES_WITHOUT_HEADER
             yield warning(code, f"Input {name}: {text}", address=request.address)
 
 

@@ -82,10 +82,10 @@ def _reads(job: JobDefinition | None, references: References) -> dict[str, Schem
 def later_versions(facts: JobFacts) -> Iterator[str]:
     """The changes of columns that the registry allows later versions of subjects, a line for each subject."""
     said = (
-        f"input {name}: the subject {item.subject} has compatibility {item.level}: {item.tolerated}"
+        f"input {name}: the subject {finding.subject} has compatibility {finding.level}: {finding.tolerated}"
         for name, findings in facts.schemas.items()
-        for item in findings
-        if isinstance(item, LatestSchema) and item.tolerated is not None
+        for finding in findings
+        if isinstance(finding, LatestSchema) and finding.tolerated is not None
     )
     yield from dict.fromkeys(said)
 
@@ -109,10 +109,10 @@ def blockers(request: PlanRequest, facts: JobFacts) -> list[Blocker]:
 def warnings(request: PlanRequest, facts: JobFacts, *, blocked: bool) -> Iterator[Diagnostic]:
     """The other findings. ``blocked``: the plan's blockers report what blocks."""
     for name, findings in facts.schemas.items():
-        for item in findings:
-            if isinstance(item, SchemaUnknown):
+        for finding in findings:
+            if isinstance(finding, SchemaUnknown):
                 why = (
-                    f"Input {name}: {item.why}. Whether its newest schema fits the columns is unknown; a "
+                    f"Input {name}: {finding.why}. Whether its newest schema fits the columns is unknown; a "
                     "record that does not fit is a bad record."
                 )
                 yield warning(codes.SCHEMA_UNKNOWN, why, address=request.address)
@@ -129,10 +129,10 @@ def warnings(request: PlanRequest, facts: JobFacts, *, blocked: bool) -> Iterato
 
 def _differences(facts: JobFacts) -> Iterator[tuple[str, LatestSchema, Difference]]:
     for name, findings in facts.schemas.items():
-        for item in findings:
-            if isinstance(item, LatestSchema):
-                for difference in item.differences:
-                    yield name, item, difference
+        for finding in findings:
+            if isinstance(finding, LatestSchema):
+                for difference in finding.differences:
+                    yield name, finding, difference
 
 
 def _text(item: LatestSchema, difference: Difference) -> str:

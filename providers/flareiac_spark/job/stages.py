@@ -243,4 +243,4 @@ def _moves(update: JobUpdate) -> bool:
 
 def _disturbed_hard(update: JobUpdate) -> bool:
     soft: Iterable[Reaction] = (Reaction.RUNS_ON, Reaction.RESTARTS)
-    return any(item.reaction not in soft for item in update.request.disturbances)
+    return any(disturbance.reaction not in soft for disturbance in update.request.disturbances)

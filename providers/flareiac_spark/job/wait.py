@@ -39,7 +39,7 @@ def settled(job: JobStatus, *, finite: bool) -> bool:
     if finite:
         return False
     return job.phase == "idle" or (
-        job.phase == "running" and bool(job.queries) and all(item.batch is not None for item in job.queries)
+        job.phase == "running" and bool(job.queries) and all(query.batch is not None for query in job.queries)
     )
 
 

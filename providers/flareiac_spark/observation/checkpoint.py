@@ -168,7 +168,7 @@ def observed_facts(observed: Observation) -> CheckpointFacts | None:
 
 def used(facts: Sequence[QueryFacts], generation: int) -> list[QueryFacts]:
     """The queries that have run in a generation."""
-    return [item for item in facts if item.number == generation and item.standing == FolderState.USED]
+    return [fact for fact in facts if fact.number == generation and fact.standing == FolderState.USED]
 
 
 def removable(numbers: Collection[int], in_use: int, keep: int) -> frozenset[int]:

@@ -148,7 +148,7 @@ class JobFacts:
     @property
     def committed(self) -> bool:
         """Returns True if any query has committed a batch."""
-        return any(item.committed is not None for item in self.checkpoints.values())
+        return any(checkpoint.committed is not None for checkpoint in self.checkpoints.values())
 
     @property
     def runs_another(self) -> bool:
@@ -159,7 +159,7 @@ class JobFacts:
     @property
     def started(self) -> bool:
         """Returns True if any query has begun a batch."""
-        return any(item.started is not None for item in self.checkpoints.values())
+        return any(checkpoint.started is not None for checkpoint in self.checkpoints.values())
 
     @property
     def held(self) -> Hold | None:
@@ -172,18 +172,20 @@ class JobFacts:
     @property
     def in_flight(self) -> list[int]:
         """Batches that were begun and not committed."""
-        begun = {(item.started, item.committed) for item in self.checkpoints.values()}
+        begun = {(checkpoint.started, checkpoint.committed) for checkpoint in self.checkpoints.values()}
         return sorted({started for started, committed in begun if started not in (None, committed)})
 
     @property
     def operators(self) -> tuple[str, ...]:
         """Stateful operators on disk, as Spark calls them."""
-        return tuple(name for item in self.checkpoints.values() for name in item.operators)
+        return tuple(name for checkpoint in self.checkpoints.values() for name in checkpoint.operators)
 
     @property
     def pinned(self) -> dict[str, str]:
         """Settings that Spark keeps from the first start."""
-        return {key: value for item in self.checkpoints.values() for key, value in item.conf.items()}
+        return {
+            key: value for checkpoint in self.checkpoints.values() for key, value in checkpoint.conf.items()
+        }
 
 
 @runtime_checkable

@@ -47,9 +47,12 @@ def _pyspark(packages: Sequence[str]) -> Check:
         return Check(name="pyspark", verdict=Verdict.FAIL, text="not installed", fix=HOW_TO_INSTALL)
     complaints = misfits(version, packages)
     if complaints:
-        text = "; ".join(dict.fromkeys(item.summary for item in complaints))
+        text = "; ".join(dict.fromkeys(complaint.summary for complaint in complaints))
         return Check(
-            name="pyspark", verdict=Verdict.FAIL, text=text, fix=" ".join(item.detail for item in complaints)
+            name="pyspark",
+            verdict=Verdict.FAIL,
+            text=text,
+            fix=" ".join(complaint.detail for complaint in complaints),
         )
     return Check(name="pyspark", verdict=Verdict.OK, text=version)
 
@@ -95,12 +98,12 @@ def _jars(project_root: Path, packages: Sequence[str], environment: Mapping[str,
     try:
         jars = locked_jars(project_root, packages, environment)
     except Failure as failure:
-        text = "; ".join(dict.fromkeys(item.summary for item in failure.diagnostics))
+        text = "; ".join(dict.fromkeys(diagnostic.summary for diagnostic in failure.diagnostics))
         return Check(
             name="jars",
             verdict=Verdict.FAIL,
             text=text,
-            fix=" ".join(item.detail for item in failure.diagnostics),
+            fix=" ".join(diagnostic.detail for diagnostic in failure.diagnostics),
         )
     text = f"{len(jars)} locked and in the cache" if jars else "none are needed"
     return Check(name="jars", verdict=Verdict.OK, text=text)

@@ -18,15 +18,15 @@ from flareiac_spark.runtime.versions import default_packages
 
 def main(arguments: list[str]) -> int:
     """0 when all jars are in the cache, 1 with a sentence on standard error when not."""
-    wanted = tuple(item for item in arguments if item != "--archive") or default_packages()
+    wanted = tuple(argument for argument in arguments if argument != "--archive") or default_packages()
     try:
         jars = fetch_jars(parse_coordinates(wanted), lambda text: print(text, file=sys.stderr), locked={})
         paths = [jar.path for jar in jars]
         if "--archive" in arguments and make_archive(require_java(), paths) is None:
             print("the class-data archive could not be made; starts are slower without it", file=sys.stderr)
     except Failure as failure:
-        for item in failure.diagnostics:
-            print(f"error: {item.summary}\n{item.detail}", file=sys.stderr)
+        for diagnostic in failure.diagnostics:
+            print(f"error: {diagnostic.summary}\n{diagnostic.detail}", file=sys.stderr)
         return 1
     print(os.pathsep.join(map(str, paths)))
     return 0

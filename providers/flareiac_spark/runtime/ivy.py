@@ -70,7 +70,7 @@ def fetch_with_ivy(
     done = run_client(command, environment)
     if isinstance(done, NotFetched):
         return done
-    if all((into / item.group / item.file_name).is_file() for item in coordinates):
+    if all((into / coordinate.group / coordinate.file_name).is_file() for coordinate in coordinates):
         return None
     return not_fetched(done.stdout + done.stderr, coordinates)
 
@@ -118,11 +118,11 @@ def _settings(environment: Mapping[str, str], repositories: str) -> str:
 
 def _module(coordinates: Sequence[Coordinate]) -> str:
     wanted = "\n".join(
-        f"    <dependency org={quoteattr(item.group)} name={quoteattr(item.artifact)} "
-        f"rev={quoteattr(item.version)}"
-        f' transitive="false" conf="default->*"><artifact name={quoteattr(item.artifact)} type="jar" '
+        f"    <dependency org={quoteattr(coordinate.group)} name={quoteattr(coordinate.artifact)} "
+        f"rev={quoteattr(coordinate.version)}"
+        f' transitive="false" conf="default->*"><artifact name={quoteattr(coordinate.artifact)} type="jar" '
         'ext="jar"/></dependency>'
-        for item in coordinates
+        for coordinate in coordinates
     )
     return f"""\
 <ivy-module version="2.0">

@@ -70,15 +70,22 @@ def fetch_jars(
     error. Raises ``Failure``.
     """
     here = {
-        item: sha for item in coordinates if (sha := _cached_sha256(jar_path(item, environment))) is not None
+        coordinate: sha
+        for coordinate in coordinates
+        if (sha := _cached_sha256(jar_path(coordinate, environment))) is not None
     }
     usable = {item: sha for item, sha in here.items() if locked.get(item, sha) == sha}
-    missing = tuple(item for item in coordinates if item not in usable)
+    missing = tuple(coordinate for coordinate in coordinates if coordinate not in usable)
     fetched = _fetch(missing, locked, progress, environment) if missing else {}
     hashes = {**usable, **fetched}
     return tuple(
-        Jar(coordinate=item, path=jar_path(item, environment), sha256=hashes[item], fetched=item in fetched)
-        for item in coordinates
+        Jar(
+            coordinate=coordinate,
+            path=jar_path(coordinate, environment),
+            sha256=hashes[coordinate],
+            fetched=coordinate in fetched,
+        )
+        for coordinate in coordinates
     )
 
 
@@ -87,7 +94,7 @@ def fetch_locked(locked: Mapping[str, str], environment: Mapping[str, str] = os.
     fetched where the cache does not hold them. Raises ``Failure``.
     """
     coordinates = parse_coordinates(tuple(locked))
-    hashes = {item: locked[str(item)] for item in coordinates}
+    hashes = {coordinate: locked[str(coordinate)] for coordinate in coordinates}
     jars = fetch_jars(coordinates, _quiet, environment, locked=hashes)
     return tuple(jar.path for jar in jars)
 

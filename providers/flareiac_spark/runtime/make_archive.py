@@ -15,7 +15,12 @@ def main(arguments: list[str]) -> int:
     os.nice(10)  # a plan or an apply that someone waits for comes first
     home, *jars = map(Path, arguments)
     java = next(
-        (item for item in found_javas({"JAVA_HOME": str(home)}, places=()) if item.home == home), None
+        (
+            found_java
+            for found_java in found_javas({"JAVA_HOME": str(home)}, places=())
+            if found_java.home == home
+        ),
+        None,
     )
     return 0 if java is not None and make_archive(java, jars) is not None else 1
 

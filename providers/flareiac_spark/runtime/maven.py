@@ -35,19 +35,19 @@ def fetch_with_maven(
     ]
     if isinstance(run_client(command, environment), NotFetched):
         return False
-    for item in coordinates:
-        if (flat / item.file_name).is_file():
-            (into / item.group).mkdir(exist_ok=True)
-            (flat / item.file_name).replace(into / item.group / item.file_name)
-    return all((into / item.group / item.file_name).is_file() for item in coordinates)
+    for coordinate in coordinates:
+        if (flat / coordinate.file_name).is_file():
+            (into / coordinate.group).mkdir(exist_ok=True)
+            (flat / coordinate.file_name).replace(into / coordinate.group / coordinate.file_name)
+    return all((into / coordinate.group / coordinate.file_name).is_file() for coordinate in coordinates)
 
 
 def _project(coordinates: Sequence[Coordinate]) -> str:
     wanted = "\n".join(
-        f"    <dependency><groupId>{item.group}</groupId><artifactId>{item.artifact}</artifactId>"
-        f"<version>{item.version}</version><exclusions><exclusion><groupId>*</groupId>"
+        f"    <dependency><groupId>{coordinate.group}</groupId><artifactId>{coordinate.artifact}</artifactId>"
+        f"<version>{coordinate.version}</version><exclusions><exclusion><groupId>*</groupId>"
         "<artifactId>*</artifactId></exclusion></exclusions></dependency>"
-        for item in coordinates
+        for coordinate in coordinates
     )
     return f"""\
 <project xmlns="http://maven.apache.org/POM/4.0.0">

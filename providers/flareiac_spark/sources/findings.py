@@ -157,14 +157,14 @@ class InputReach:
     @property
     def unknown(self) -> Unknown | None:
         """The reason that nothing is known, None where something is."""
-        return next((item for item in self.findings if isinstance(item, Unknown)), None)
+        return next((finding for finding in self.findings if isinstance(finding, Unknown)), None)
 
     @property
     def lost(self) -> tuple[Lost, ...]:
         """The reasons that a query cannot go on."""
-        return tuple(item for item in self.findings if isinstance(item, Lost))
+        return tuple(finding for finding in self.findings if isinstance(finding, Lost))
 
     @property
     def lag(self) -> Lag | None:
         """The lag of a query; None where that is not known, or nothing was read yet."""
-        return next((item for item in self.findings if isinstance(item, Lag)), None)
+        return next((finding for finding in self.findings if isinstance(finding, Lag)), None)

@@ -109,8 +109,8 @@ def near_deletion(found: NearDeletion, words: BrokerWords) -> str:
 def news(reach: InputReach) -> list[str]:
     """The partitions and topics that an input reads from now on and has not read so far."""
     found, words = [], reach.words
-    for item in reach.findings:
-        match item:
+    for finding in reach.findings:
+        match finding:
             case PartitionsAdded(topic=topic, partitions=partitions):
                 found.append(
                     f"new in {words.topic} {topic}: {_named(partitions, words)}, read from the beginning"

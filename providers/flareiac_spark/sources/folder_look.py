@@ -120,12 +120,12 @@ def looked_at(how: FilesRead) -> FolderLook | None:
         return None
     oldest = how.oldest_ms
     old = [] if oldest is None else [f for f in files if f.changed_ms < oldest and f.path not in how.read]
-    below = [item for item in files if item.below]
+    below = [file for file in files if file.below]
     newest = sorted(files, key=lambda item: item.changed_ms, reverse=True)[:_SAMPLED]
     return FolderLook(
         folder=str(how.folder),
         files=len(files),
-        globs=_counted([item for item in files if _GLOB & set(Path(item.path).name)]),
+        globs=_counted([file for file in files if _GLOB & set(Path(file.path).name)]),
         below=_counted(below),
         keys=tuple(dict.fromkeys(key for item in below for key in _keys(how.folder, item.path))),
         old=_counted(old),
@@ -175,7 +175,7 @@ def _keys(folder: Path, path: str) -> Iterator[str]:
 def _fields(how: FilesRead, files: Sequence[LandedFile]) -> tuple[FieldsWithoutColumn, ...]:
     if not how.json_lines:
         return ()
-    lines = [line for item in files for line in _beginning(item.path).splitlines()[:_LINES] if line.strip()]
+    lines = [line for file in files for line in _beginning(file.path).splitlines()[:_LINES] if line.strip()]
     found = judged(SampleRead(format="json", columns=how.columns), str(how.folder), lines)
     return tuple(item for item in found if isinstance(item, FieldsWithoutColumn))
 
@@ -185,13 +185,13 @@ def _header(how: FilesRead, files: Sequence[LandedFile]) -> HeaderDiffers | Head
         return None
     names = [column.name.lower() for column in how.columns]
     expected = is_on(how.options, "header")
-    for item in files:
-        header = _names_in(_beginning(item.path))
+    for file in files:
+        header = _names_in(_beginning(file.path))
         has_names = set(names) <= {name.strip().lower() for name in header}
         if not expected and has_names and names:
-            return HeaderLine(path=item.path)
+            return HeaderLine(path=file.path)
         if expected and header and [name.lower() for name in header] != names:
-            return HeaderDiffers(path=item.path, header=header)
+            return HeaderDiffers(path=file.path, header=header)
     return None
 
 

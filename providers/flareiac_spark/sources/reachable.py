@@ -146,8 +146,8 @@ def _partition(view: BrokerView, topic: str, number: int) -> PartitionOffsets | 
 
 def _extent(topic: TopicOffsets) -> TopicExtent:
     return TopicExtent(
-        held=sum(item.end - item.first for item in topic.partitions.values()),
-        deleted=sum(item.first for item in topic.partitions.values()),
+        held=sum(partition.end - partition.first for partition in topic.partitions.values()),
+        deleted=sum(partition.first for partition in topic.partitions.values()),
         retention_ms=topic.retention_ms,
         retention_bytes=topic.retention_bytes,
     )
@@ -216,9 +216,9 @@ def _lag(position: BrokerPosition, view: BrokerView, begun: Sequence[str]) -> It
     for topic in begun:
         there = view.topics.get(topic)
         if there is not None and _is_same(position, view, there):
-            for number, item in sorted(there.partitions.items()):
-                at = position.next.get((topic, number), item.first)
-                offsets[topic, number] = max(0, item.end - max(at, item.first))
+            for number, partition in sorted(there.partitions.items()):
+                at = position.next.get((topic, number), partition.first)
+                offsets[topic, number] = max(0, partition.end - max(at, partition.first))
     if offsets:
         yield Lag(offsets=offsets)
 

@@ -75,7 +75,9 @@ def _fields(
     columns: Sequence[SpecColumn], topic: str, values: Sequence[bytes]
 ) -> Iterator[FieldsWithoutColumn]:
     shape = shape_of(values)
-    new = tuple(item for item in differences(shape.tree, columns) if isinstance(item, NewField))
+    new = tuple(
+        difference for difference in differences(shape.tree, columns) if isinstance(difference, NewField)
+    )
     having = sum(any(item.path in paths for item in new) for paths in shape.paths)
     if new:
         yield FieldsWithoutColumn(topic=topic, records=len(shape.paths), having=having, fields=new)

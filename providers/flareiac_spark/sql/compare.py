@@ -194,7 +194,7 @@ def _maybe_stateful(query: Query) -> bool | None:
     steps = _feeding(query)
     if any(name in query.dedups for name in steps):
         return True
-    kinds = {item.kind for item in stateful_steps(steps, query.streams)}
+    kinds = {stateful_step.kind for stateful_step in stateful_steps(steps, query.streams)}
     return None if Stateful.UNKNOWN in kinds else bool(kinds)
 
 

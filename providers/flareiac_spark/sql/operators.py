@@ -301,7 +301,7 @@ def read_by(operator: Operator) -> list[exp.Expr]:
         case Aggregate():
             return [item.expr for item in (*operator.keys, *operator.calls)]
         case Dedup():
-            return [item.expr for item in operator.keys]
+            return [key.expr for key in operator.keys]
         case Join():
             return [item.expr for item in operator.kept]
         case Union():

@@ -318,8 +318,8 @@ class _Reader:
 
     def _given(self, scope: _Scope) -> Columns | None:
         found: list[GivenColumn] = []
-        for item in scope.select.expressions:
-            columns = self._given_by(item, scope)
+        for expression in scope.select.expressions:
+            columns = self._given_by(expression, scope)
             if columns is None:
                 return None
             found.extend(columns)
@@ -369,7 +369,7 @@ class _Reader:
         select = scope.select
         group = clause(select, "group")
         if group is None:
-            if not any(_own_aggregates(item, select) for item in select.expressions):
+            if not any(_own_aggregates(expression, select) for expression in select.expressions):
                 return
             grouped: set[tuple[str, str]] = set()
         else:
@@ -381,8 +381,8 @@ class _Reader:
             if None in found:
                 return
             grouped = {each for keys in found for each in keys or ()}
-        for item in select.expressions:
-            value = item.this if isinstance(item, exp.Alias) else item
+        for expression in select.expressions:
+            value = expression.this if isinstance(expression, exp.Alias) else expression
             column = _root(value)
             if not isinstance(column, exp.Column) or not _is_a_name(column):
                 continue
@@ -518,9 +518,11 @@ def _declared(select: exp.Select) -> Counter[str]:
 
 def _selected_fields(select: exp.Select) -> Iterator[str]:
     """Names that a path gives to its column, by which ORDER BY can call it."""
-    for item in select.expressions:
-        if isinstance(item, exp.Dot) or (isinstance(item, exp.Column) and len(item.parts) > 1):
-            yield item.name.lower()
+    for expression in select.expressions:
+        if isinstance(expression, exp.Dot) or (
+            isinstance(expression, exp.Column) and len(expression.parts) > 1
+        ):
+            yield expression.name.lower()
 
 
 def _may_be_sparks(name: str, select: exp.Select) -> bool:

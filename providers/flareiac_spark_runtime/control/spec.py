@@ -219,7 +219,10 @@ class JobSpec:
 
     def tombstones(self, output: str) -> TableOutput | None:
         """The output that keeps the deletes of an output, None if there is none."""
-        return next((item for item in self.table_outputs if item.tombstones_of == output), None)
+        return next(
+            (table_output for table_output in self.table_outputs if table_output.tombstones_of == output),
+            None,
+        )
 
     @property
     def table_outputs(self) -> tuple[TableOutput, ...]:

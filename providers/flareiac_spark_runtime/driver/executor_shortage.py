@@ -111,7 +111,7 @@ def _too_little(alive: list[Worker], others: tuple[OtherApplication, ...], need:
     wanted = f"an executor needs {_cores(need.cores)} and {need.memory} MiB of memory"
     free = f"{_cores(sum(worker.cores_free for worker in alive))} of its {_workers(len(alive))} are free"
     most = f"no worker has more than {max(worker.memory_free for worker in alive)} MiB of free memory"
-    holders = ", ".join(f"{item.name!r} holds {item.cores}" for item in others if item.cores)
+    holders = ", ".join(f"{other.name!r} holds {other.cores}" for other in others if other.cores)
     held = f" ({holders})" if holders else ""
     if room:
         return (

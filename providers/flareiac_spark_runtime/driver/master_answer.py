@@ -53,7 +53,7 @@ def ask_master(host: str, port: int, own: str) -> MasterAnswer:
     ports = _ask(endpoint, _PORTS, _OF_PORTS)
     return MasterAnswer(
         status=str(state.status().toString()),
-        knows=any(item.id() == own for item in state.activeApps()),
+        knows=any(activeApp.id() == own for activeApp in state.activeApps()),
         figures=figures(host, int(ports.webUIPort()), own),
     )
 
@@ -66,13 +66,15 @@ def figures(host: str, port: int, own: str) -> Figures | None:
         return None
     return Figures(
         workers=tuple(
-            Worker(state=item.state, cores_free=item.cores_free, memory_free=item.memory_free)
-            for item in page.workers
+            Worker(state=worker.state, cores_free=worker.cores_free, memory_free=worker.memory_free)
+            for worker in page.workers
         ),
         others=tuple(
-            OtherApplication(name=item.name, cores=item.cores) for item in page.applications if item.id != own
+            OtherApplication(name=application.name, cores=application.cores)
+            for application in page.applications
+            if application.id != own
         ),
-        granted=sum(item.cores for item in page.applications if item.id == own),
+        granted=sum(application.cores for application in page.applications if application.id == own),
     )
 
 

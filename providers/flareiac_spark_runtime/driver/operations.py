@@ -168,7 +168,7 @@ def _finish(work: Finish, shop: OperationContext) -> None:
     spec = replace(
         given,
         trigger=Trigger(kind="once"),
-        outputs=tuple(item for item in given.outputs if item.checkpoint == work.checkpoint),
+        outputs=tuple(output for output in given.outputs if output.checkpoint == work.checkpoint),
     )
     if _committed(work):
         return

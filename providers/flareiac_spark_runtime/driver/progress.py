@@ -98,7 +98,7 @@ class BatchReport(Foreign):
     def is_level(self) -> bool:
         """Returns True if it read all that its sources had, as far as they report it."""
         return bool(self.sources) and all(
-            item.latest is not None and item.end == item.latest for item in self.sources
+            source.latest is not None and source.end == source.latest for source in self.sources
         )
 
     @property
@@ -106,9 +106,9 @@ class BatchReport(Foreign):
         """The lag of each source, by its number."""
         return {
             str(at): SourceLag(
-                source=item.description, end=item.end, latest=item.latest, metrics=item.metrics
+                source=source.description, end=source.end, latest=source.latest, metrics=source.metrics
             )
-            for at, item in enumerate(self.sources)
+            for at, source in enumerate(self.sources)
         }
 
     @property

@@ -41,7 +41,7 @@ class GlueReader:
         with reading_errors(self._catalog):
             client = glue_client(self._catalog)
             try:
-                return {item["Name"]: _pointer(item) for item in _tables(client, namespace, **filtered)}
+                return {table["Name"]: _pointer(table) for table in _tables(client, namespace, **filtered)}
             except client.exceptions.EntityNotFoundException:
                 return {}
 
@@ -63,13 +63,13 @@ class GlueReader:
                 with suppress(
                     client.exceptions.AccessDeniedException, client.exceptions.EntityNotFoundException
                 ):
-                    for item in _tables(client, database):
+                    for table in _tables(client, database):
                         location, own = (
-                            _pointer(item).location,
-                            (item.get("StorageDescriptor") or {}).get("Location") or "",
+                            _pointer(table).location,
+                            (table.get("StorageDescriptor") or {}).get("Location") or "",
                         )
                         if location or own:
-                            found[self._catalog.name, database, item["Name"]] = Registered(
+                            found[self._catalog.name, database, table["Name"]] = Registered(
                                 location, own or folder_of(location)
                             )
         return found

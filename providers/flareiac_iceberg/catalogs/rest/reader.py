@@ -66,8 +66,8 @@ class Entries(Mapping[str, Pointer]):
         return self._server.location_in(answer), metadata
 
     def __iter__(self) -> Iterator[str]:
-        for item in self._server.pages(f"{self._server.path_of(self._namespace)}/tables", {}, "identifiers"):
-            if isinstance(item, dict) and isinstance(name := item.get("name"), str):
+        for page in self._server.pages(f"{self._server.path_of(self._namespace)}/tables", {}, "identifiers"):
+            if isinstance(page, dict) and isinstance(name := page.get("name"), str):
                 yield name
 
     def __bool__(self) -> bool:
@@ -180,11 +180,11 @@ class _Server:
     def namespaces_below(self, parent: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
         """Raises ``Failure``."""
         asked = {"parent": self._separator.join(parent)} if parent else {}
-        for item in self.pages("/namespaces", asked, "namespaces"):
-            if isinstance(item, list) and item:
-                if len(item) > _DEEPEST:
+        for page in self.pages("/namespaces", asked, "namespaces"):
+            if isinstance(page, list) and page:
+                if len(page) > _DEEPEST:
                     raise self.trouble(f"its namespaces are nested more than {_DEEPEST} deep")
-                yield tuple(map(str, item))
+                yield tuple(map(str, page))
 
     def pages(self, path: str, asked: Mapping[str, str], name: str) -> Iterator[Data]:
         """The entries of a list that the server gives in pages; none where there is no such thing. Raises

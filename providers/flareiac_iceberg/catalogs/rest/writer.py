@@ -115,9 +115,9 @@ class RestWriter(LibraryWriter[RestCatalog, Client]):
 
     def commit(self, target: Target, change: TableCommit) -> None:
         requirement: TypeAdapter[TableRequirement] = TypeAdapter(TableRequirement)
-        required = tuple(requirement.validate_python(item) for item in change.needs)
+        required = tuple(requirement.validate_python(need) for need in change.needs)
         steps = _updates(change.updates)
-        sent = [json.loads(item.model_dump_json()) for item in steps]
+        sent = [json.loads(step.model_dump_json()) for step in steps]
         unsent = sorted(set(_unsent(_schemas(change.updates), _schemas(sent))))
         if unsent:
             raise Failure(_would_lose(target, unsent))

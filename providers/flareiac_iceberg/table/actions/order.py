@@ -49,7 +49,7 @@ def order_of(
 
 def steps_of(order: Order) -> tuple[Change, ...]:
     """The planned changes, with the values that were unknown at plan time."""
-    return tuple(_filled(decode(item), order.planned) for item in order.payload.changes)
+    return tuple(_filled(decode(change), order.planned) for change in order.payload.changes)
 
 
 def _filled(change: Change, planned: TableDefinition) -> Change:
@@ -88,7 +88,7 @@ def _known(planned: TableDefinition, found: TableFile, tags: Mapping[str, int]) 
 
 def _unmarked(order: Order, found: TableFile) -> bool:
     """Returns True if the table carries the lineage of another state, or is yet to carry that of this one."""
-    marks = any(isinstance(decode(item), TakeOver) for item in order.payload.changes)
+    marks = any(isinstance(decode(change), TakeOver) for change in order.payload.changes)
     there = managed_by(found.properties).lineage
     return bool(taken_over(order, found)) or (marks and there != order.lineage)
 

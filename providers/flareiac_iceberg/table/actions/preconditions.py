@@ -20,7 +20,7 @@ def broken_precondition(order: Order, found: TableFile, changes: tuple[Change, .
     if others:
         return moved(target, f"its {' and '.join(others)} changed since the plan was made")
     other = taken_over(order, found)
-    if other and not any(isinstance(item, TakeOver) and item.old == other for item in changes):
+    if other and not any(isinstance(change, TakeOver) and change.old == other for change in changes):
         return moved(target, f"the state {other} has taken it over")
     if order.payload.empty and identity.written:
         return moved(

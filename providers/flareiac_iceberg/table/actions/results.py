@@ -16,7 +16,7 @@ def applied(planned: Attributes, found: TableFile, *messages: str) -> Applied:
 
 def not_applied(failure: Failure, address: str) -> NotApplied:
     """Nothing was done for the reasons of a failure, which concern the table at an address."""
-    return NotApplied(diagnostics=tuple(item.at(address=address) for item in failure.diagnostics))
+    return NotApplied(diagnostics=tuple(diagnostic.at(address=address) for diagnostic in failure.diagnostics))
 
 
 def moved(target: Target, what: str) -> Diagnostic:

@@ -70,7 +70,7 @@ def _as_then(request: ApplyRequest[Revive]) -> dict[str, Resolved]:
 
 def _revived(recorded: Recorded, found: TableFile, target: Target, *notes: str) -> Applied:
     """It stays when its block is not written again: the apply after this must not drop it once more."""
-    total = next((item.rows for item in commits(found.metadata, 1)), 0)
+    total = next((commit.rows for commit in commits(found.metadata, 1)), 0)
     rows_text = "" if total is None else f", with {count(total, 'row')}"
     said = (
         f"{target.full_name} is back{rows_text}",

@@ -33,7 +33,7 @@ class TableUpdater:
         """
         target = order.target
         steps = steps_of(order)
-        changes = tuple(item for item in steps if not isinstance(item, MoveTable))
+        changes = tuple(step for step in steps if not isinstance(step, MoveTable))
         renamed = False
         if isinstance(order.change, Update) and len(changes) != len(steps):
             answer = self._renamed(order, order.change.recorded)

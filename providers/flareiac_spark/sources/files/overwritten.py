@@ -92,22 +92,22 @@ def _of_source(checkpoint: Place, index: int) -> Overwritten:
         return Overwritten()
     last = read[-1].note
     files = [
-        item
-        for item in noted_files(checkpoint / "sources" / str(index))
-        if item.note is None or item.note <= last
+        noted_file
+        for noted_file in noted_files(checkpoint / "sources" / str(index))
+        if noted_file.note is None or noted_file.note <= last
     ]
     after, meanwhile = list[str](), list[tuple[str, int]]()
-    for item in files[-NEWEST:]:
-        if item.changed_ms is None or not item.path.startswith("file:"):
+    for file in files[-NEWEST:]:
+        if file.changed_ms is None or not file.path.startswith("file:"):
             continue
-        path = local_path(item.path)
+        path = local_path(file.path)
         written = _written_ms(path)
-        if written is None or written <= item.changed_ms + _TOLERANCE_MS:
+        if written is None or written <= file.changed_ms + _TOLERANCE_MS:
             continue
-        if written > _read_by(item, read) + _TOLERANCE_MS:
+        if written > _read_by(file, read) + _TOLERANCE_MS:
             after.append(path)
         else:
-            meanwhile.append((path, item.changed_ms))
+            meanwhile.append((path, file.changed_ms))
     return Overwritten(
         after=tuple(after),
         meanwhile=tuple(meanwhile),
@@ -119,11 +119,11 @@ def _of_source(checkpoint: Place, index: int) -> Overwritten:
 def _moved(files: Sequence[NotedFile]) -> Iterator[tuple[str, str]]:
     """Pairs of the place that a file has left and the one in which it was read again, oldest first."""
     places: dict[tuple[str, int], str] = {}
-    for item in files:
-        if item.changed_ms is None or not item.path.startswith("file:"):
+    for file in files:
+        if file.changed_ms is None or not file.path.startswith("file:"):
             continue
-        path = local_path(item.path)
-        before = places.setdefault((Path(path).name, item.changed_ms), path)
+        path = local_path(file.path)
+        before = places.setdefault((Path(path).name, file.changed_ms), path)
         if before != path and not Path(before).exists():
             yield before, path
 

@@ -113,9 +113,9 @@ class AvroBlock:
             for why in unreadable(row, columns, self.options):
                 self._error(codes.AVRO_COLUMN_DIFFERS, f"{why[0].upper()}{why[1:]}.", "schema")
             tree = effective(row, columns, self.options)
-        for item in differences(tree, columns):
-            if blocks(item):
-                text = clause(item)
+        for difference in differences(tree, columns):
+            if blocks(difference):
+                text = clause(difference)
                 self._error(codes.AVRO_COLUMN_DIFFERS, f"{text[0].upper()}{text[1:]}.", "schema")
 
     def _error(self, code: Code, detail: str, name: str) -> None:

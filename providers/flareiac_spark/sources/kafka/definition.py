@@ -193,7 +193,7 @@ class KafkaSource(Source):
         connection = references.get(self.connection.address)
         if connection is None or not is_known([*self.topics, self.topic_pattern]):
             return None
-        declared = (references.get(item.address) for item in self.topic_blocks)
+        declared = (references.get(topic_block.address) for topic_block in self.topic_blocks)
         return TopicRead(
             connection=connection,
             selection=TopicSelection(names=self.topics, pattern=self.topic_pattern),
@@ -310,7 +310,11 @@ class _Reading:
             connection=connection,
             client=self._client(connection),
             topics=topics,
-            topic_blocks=tuple(item for item in self._written_topics() if isinstance(item, Reference)),
+            topic_blocks=tuple(
+                written_topic
+                for written_topic in self._written_topics()
+                if isinstance(written_topic, Reference)
+            ),
             topic_pattern=self._pattern(),
             starting_offsets=self._starting(topics),
             isolation_level=block.isolation_level,
@@ -357,8 +361,9 @@ class _Reading:
             return written
         known = [
             attribute
-            for item in self._written_topics()
-            if isinstance(item, Reference) and (topic := self._around.references.get(item.address))
+            for written_topic in self._written_topics()
+            if isinstance(written_topic, Reference)
+            and (topic := self._around.references.get(written_topic.address))
             for attribute in topic.attributes.values()
             if isinstance(attribute, Reference) and self._is_cluster(attribute)
         ]

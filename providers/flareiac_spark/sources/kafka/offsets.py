@@ -82,7 +82,7 @@ class KafkaOffsets(Offsets):
             raise Damaged(notes_place(checkpoint), str(error)) from None
         return NotedTopics(
             topics=tuple(
-                NotedTopic(topic=item.topic, id=item.id, cluster=item.cluster) for item in notes.topics
+                NotedTopic(topic=topic.topic, id=topic.id, cluster=topic.cluster) for topic in notes.topics
             )
         )
 

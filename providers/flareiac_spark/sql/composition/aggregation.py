@@ -28,7 +28,7 @@ class Gathered:
 def is_gathering(select: exp.Select) -> bool:
     if select.args.get("group") is not None or select.args.get("having") is not None:
         return True
-    return any(is_aggregate(node) for item in select.expressions for node in _own(item))
+    return any(is_aggregate(node) for expression in select.expressions for node in _own(expression))
 
 
 def is_aggregate(node: exp.Expr) -> bool:
@@ -93,12 +93,12 @@ class _Gatherer:
 
     def _items(self) -> list[tuple[str, exp.Expr]]:
         found = []
-        for item in self._select.expressions:
-            if item.is_star and not isinstance(item, exp.Anonymous):
+        for expression in self._select.expressions:
+            if expression.is_star and not isinstance(expression, exp.Anonymous):
                 raise CannotTell("a star beside aggregates")
-            if isinstance(item, exp.Aliases):
+            if isinstance(expression, exp.Aliases):
                 raise CannotTell("rows are made beside aggregates")
-            found.append((column_name(item), item))
+            found.append((column_name(expression), expression))
         return found
 
     def _resolved(self, item: exp.Expr) -> exp.Expr:
@@ -250,14 +250,14 @@ class _Gatherer:
         """
         finish = Resolver(self._scope, self._resolver.aside)
         finish.windows = self._resolver.windows
-        for item in self._select.expressions:
-            if isinstance(item, exp.Alias):
-                defined = self._resolver.earlier[item.alias.lower()]
-                if self._scope.surely(item.alias.lower()) and defined != self._scope.find(
-                    [item.alias.lower()]
+        for expression in self._select.expressions:
+            if isinstance(expression, exp.Alias):
+                defined = self._resolver.earlier[expression.alias.lower()]
+                if self._scope.surely(expression.alias.lower()) and defined != self._scope.find(
+                    [expression.alias.lower()]
                 ):
-                    finish.forbidden.add(item.alias.lower())
-                finish.earlier[item.alias.lower()] = defined
+                    finish.forbidden.add(expression.alias.lower())
+                finish.earlier[expression.alias.lower()] = defined
         return finish
 
 

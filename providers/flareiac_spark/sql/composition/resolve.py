@@ -88,14 +88,14 @@ class Resolver:
         of.
         """
         found: list[exp.Expr] = []
-        for item in call.expressions:
-            if is_star(item):
+        for expression in call.expressions:
+            if is_star(expression):
                 found += [
                     _called(each.value("*"), "" if each.open else _made_up(each))
-                    for each in self._stars(item)
+                    for each in self._stars(expression)
                 ]
             else:
-                found.append(self._field(item))
+                found.append(self._field(expression))
         return found
 
     def _field(self, item: exp.Expr) -> exp.Expr:

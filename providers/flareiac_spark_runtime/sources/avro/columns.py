@@ -54,11 +54,11 @@ def read_as(schema: AvroType) -> AvroType:
         return NULL
     if len(others) == 1:
         return others[0]
-    names = frozenset(item.name for item in others if isinstance(item, Primitive))
+    names = frozenset(other.name for other in others if isinstance(other, Primitive))
     for wide, pair in _WIDE:
         if len(others) == len(pair) and names == pair:
             return Primitive(name=wide)
-    fields = tuple(Field(name=f"member{index}", type=item) for index, item in enumerate(others))
+    fields = tuple(Field(name=f"member{index}", type=other) for index, other in enumerate(others))
     return Record(name="", fields=fields)
 
 
@@ -104,23 +104,23 @@ def _struct(record: Record) -> str:
         raise NoColumn("has a record without fields")
     if (pair := same_but_for_case(record)) is not None:
         raise NoColumn(f"has fields that differ in upper and lower case alone ({pair[0]}, {pair[1]})")
-    members = (f"{quoted_name(item.name)}: {natural_type(item.type)}" for item in record.fields)
+    members = (f"{quoted_name(field.name)}: {natural_type(field.type)}" for field in record.fields)
     return f"struct<{', '.join(members)}>"
 
 
 def same_but_for_case(record: Record) -> tuple[str, str] | None:
     """Two names that Spark does not tell apart."""
     seen: dict[str, str] = {}
-    for item in record.fields:
-        if (other := seen.setdefault(item.name.lower(), item.name)) != item.name:
-            return other, item.name
+    for field in record.fields:
+        if (other := seen.setdefault(field.name.lower(), field.name)) != field.name:
+            return other, field.name
     return None
 
 
 def columns_of(record: Record) -> Iterator[tuple[str, str]]:
     """The columns that hold a record as it is, by name. Fields that no column can hold are left out."""
-    for item in record.fields:
+    for field in record.fields:
         try:
-            yield item.name, natural_type(item.type)
+            yield field.name, natural_type(field.type)
         except NoColumn:
             continue

@@ -146,7 +146,7 @@ class _Sql:
 
     def misfit(self, schema: AvroType) -> str | None:
         """The reasons that no record of this schema fits the columns, None where one may."""
-        found = [item for item in differences(schema, self.columns) if blocks(item)]
+        found = [difference for difference in differences(schema, self.columns) if blocks(difference)]
         return "; ".join(map(clause, found[:3])) if found else None
 
     def error(self, found: Written) -> str:

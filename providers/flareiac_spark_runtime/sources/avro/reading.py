@@ -53,7 +53,9 @@ def _of_column(schema: Record, column: SpecColumn) -> str:
 def _shaped(schema: AvroType, kind: ColumnType, sql: str, depth: int) -> str:
     match read_as(schema), kind:
         case Record() as record, StructOf(members=members):
-            return _struct(record, members=[(item.name, item.type) for item in members], sql=sql, depth=depth)
+            return _struct(
+                record, members=[(member.name, member.type) for member in members], sql=sql, depth=depth
+            )
         case Array(items=items), ListOf(element=element):
             each = f"e{depth}"
             inner = _shaped(items, element, each, depth + 1)

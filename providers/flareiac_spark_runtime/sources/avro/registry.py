@@ -201,8 +201,8 @@ class Registry:
             raise RegistryRefused(f"the references of a schema are nested more than {_DEEPEST} deep")
         match found:
             case {"schema": str(text), "references": [*references]}:
-                for item in references:
-                    self._collect(item, texts, deep)
+                for reference in references:
+                    self._collect(reference, texts, deep)
                 return text
             case {"schema": str(text)}:
                 return text

@@ -61,7 +61,7 @@ class _Spelling:
             case Recursive(name=name):
                 return _unmistakable(name)
             case Union(members=members):
-                return [self.type(item) for item in members]
+                return [self.type(member) for member in members]
             case Array(items=items):
                 return {"type": "array", "items": self.type(items)}
             case Map(values=values):

@@ -100,7 +100,7 @@ class Union:
     @property
     def others(self) -> tuple["AvroType", ...]:
         """The members without null."""
-        return tuple(item for item in self.members if item != NULL)
+        return tuple(member for member in self.members if member != NULL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,9 +195,9 @@ class _Reading:
         if not nodes or any(isinstance(node, list) for node in nodes):
             raise NotAvro("it has a union without types, or a union in a union")
         members = tuple(self.type(node, namespace) for node in nodes)
-        if any(isinstance(item, Union) for item in members):  # written as {"type": [...]}
+        if any(isinstance(member, Union) for member in members):  # written as {"type": [...]}
             raise NotAvro("it has a union in a union")
-        if len({_branch(item) for item in members}) < len(members):
+        if len({_branch(member) for member in members}) < len(members):
             raise NotAvro(f"it has a union with two types of one kind: {_short(nodes)}")
         return Union(members=members)
 
@@ -249,7 +249,7 @@ class _Reading:
         name = self._new_name(node, namespace)
         symbols = _part(node, "symbols", f"the enum {name}")
         if not isinstance(symbols, list) or not all(
-            isinstance(item, str) and _NAME.match(item) for item in symbols
+            isinstance(symbol, str) and _NAME.match(symbol) for symbol in symbols
         ):
             raise NotAvro(f"the symbols of {name} are no list of names")
         found = self.named[name] = Enum(name=name, symbols=tuple(symbols))

@@ -90,7 +90,7 @@ def bare(schema: AvroType) -> AvroType:
             return Map(values=bare(values))
         case Record():
             return replace(
-                schema, fields=tuple(replace(item, type=bare(item.type)) for item in schema.fields)
+                schema, fields=tuple(replace(field, type=bare(field.type)) for field in schema.fields)
             )
         case _:
             return schema
@@ -98,8 +98,8 @@ def bare(schema: AvroType) -> AvroType:
 
 def _record(record: Record, kinds: Mapping[str, ColumnType], options: Mapping[str, str]) -> Record:
     fields = tuple(
-        Field(name=item.name, type=_effective(item.type, kinds.get(item.name), options))
-        for item in record.fields
+        Field(name=field.name, type=_effective(field.type, kinds.get(field.name), options))
+        for field in record.fields
     )
     return replace(record, fields=fields)
 

@@ -196,4 +196,6 @@ def _kind(column: SpecColumn) -> ColumnType:
 
 def _nullable(ddl: Ddl, columns: Sequence[SpecColumn]) -> str:
     """The columns without what is required inside of them: that is judged by value."""
-    return ddl(tuple(SpecColumn(name=item.name, type=render(_kind(item), nullable=True)) for item in columns))
+    return ddl(
+        tuple(SpecColumn(name=column.name, type=render(_kind(column), nullable=True)) for column in columns)
+    )

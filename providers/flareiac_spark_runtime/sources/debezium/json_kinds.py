@@ -50,7 +50,7 @@ def schema_fields(kinds: Sequence[ColumnType]) -> str:
         found.append(f"items STRUCT<{schema_fields(elements)}>")
     if values := [kind.value for kind in kinds if isinstance(kind, MapOf)]:
         found.append(f"`values` STRUCT<{schema_fields(values)}>")
-    if members := [item.type for kind in kinds if isinstance(kind, StructOf) for item in kind.members]:
+    if members := [member.type for kind in kinds if isinstance(kind, StructOf) for member in kind.members]:
         found.append(f"fields ARRAY<STRUCT<field STRING, {schema_fields(members)}>>")
     return ", ".join(found)
 

@@ -56,7 +56,7 @@ def filter_of(text: str, metadata: Attributes) -> Filter:
         schema = table.schema()
         positive = rewrite_not(plain)
         predicates = list(_predicates(positive))
-        if any(_is_compared_otherwise(item, schema) for item in predicates):
+        if any(_is_compared_otherwise(predicate, schema) for predicate in predicates):
             return UNREAD
         expression = _as_spark(positive)
         # The library's own scan uses this class; a scan itself would open the files that are only to be
@@ -80,7 +80,9 @@ def filter_of(text: str, metadata: Attributes) -> Filter:
             return True  # values that the library cannot compare: the file may hold such rows
 
     # Iceberg passes over files that hold nothing but the value; the library does not.
-    return Filter(test=test, exact=not any(isinstance(item, NotEqualTo | NotIn) for item in predicates))
+    return Filter(
+        test=test, exact=not any(isinstance(predicate, NotEqualTo | NotIn) for predicate in predicates)
+    )
 
 
 def _predicates(expression: "BooleanExpression") -> "Iterator[UnboundPredicate]":
@@ -109,7 +111,8 @@ def _is_compared_otherwise(predicate: "UnboundPredicate", schema: "Schema") -> b
     column = predicate.term.bind(schema, case_sensitive=False).ref()
     kind = str(column.field.field_type)
     return bool(literals) and (
-        kind in _OTHERWISE or (kind in _WHOLE and not all(isinstance(item, LongLiteral) for item in literals))
+        kind in _OTHERWISE
+        or (kind in _WHOLE and not all(isinstance(literal, LongLiteral) for literal in literals))
     )
 
 

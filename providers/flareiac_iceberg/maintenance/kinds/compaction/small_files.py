@@ -61,4 +61,4 @@ def _counted(table: Table, read: Read) -> SmallFiles | None:
 
 
 def _are_few(manifests: Sequence[Manifest]) -> bool:
-    return len(manifests) <= _MANIFESTS and sum(item.length for item in manifests) <= _BYTES
+    return len(manifests) <= _MANIFESTS and sum(manifest.length for manifest in manifests) <= _BYTES

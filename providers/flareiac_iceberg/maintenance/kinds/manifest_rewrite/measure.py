@@ -36,7 +36,7 @@ class ManifestFigures:
 def measure(_settings: ManifestRewrite, contents: Contents) -> ManifestFigures:
     """The figures of the manifests of the current spec, which are those that a rewrite takes."""
     table = contents.table
-    own = [item for item in contents.manifests if item.spec_id == table.spec_id]
+    own = [manifest for manifest in contents.manifests if manifest.spec_id == table.spec_id]
     return ManifestFigures(
         data=_sizes(item for item in own if not item.deletes),
         deletes=_sizes(item for item in own if item.deletes),
@@ -53,5 +53,5 @@ def _unfit(table: Table) -> str:
 
 
 def _sizes(manifests: Iterable[Manifest]) -> ManifestSizes:
-    lengths = [item.length for item in manifests]
+    lengths = [manifest.length for manifest in manifests]
     return ManifestSizes(count=len(lengths), bytes=sum(lengths))

@@ -90,7 +90,7 @@ def _beside(own: str, neighbours: Iterable[Neighbour], lost: Collection[str]) ->
     """The tables with files below a table's place or around it, which are the places that orphans are looked
     for in.
     """
-    there = (item for item in neighbours if not (item.dropped and item.address in lost))
+    there = (neighbour for neighbour in neighbours if not (neighbour.dropped and neighbour.address in lost))
     return [
         item for item in there if any(is_within(place, own) or is_within(own, place) for place in item.places)
     ]

@@ -78,14 +78,14 @@ def history_data(history: History) -> Attributes:
         "removed": [[item, *counts] for item, counts in history.removed.items()],
         "refs": [
             [
-                item.name,
-                item.head,
-                item.is_branch,
-                item.min_snapshots,
-                item.max_snapshot_age,
-                item.max_ref_age,
+                ref.name,
+                ref.head,
+                ref.is_branch,
+                ref.min_snapshots,
+                ref.max_snapshot_age,
+                ref.max_ref_age,
             ]
-            for item in history.refs
+            for ref in history.refs
         ],
     }
 
@@ -123,7 +123,7 @@ def expiry(history: History, *, cutoff: int, retain_last: int, now: int) -> Expi
             keeping = keeping and (number < least or history.times[item] >= before)
             if keeping:
                 kept.add(item)
-    kept.update(item for item, at in history.times.items() if item not in reached and at >= cutoff)
+    kept.update(time for time, at in history.times.items() if time not in reached and at >= cutoff)
     names = tuple(ref.name for ref in history.refs if ref not in kept_refs)
     return Expiry(snapshots=frozenset(history.times) - kept, refs=names)
 
@@ -164,7 +164,7 @@ def freed(history: History, gone: frozenset[int]) -> tuple[int, int] | None:
     if len(line) != len(history.times):
         return None
     takers = [item for item in line if history.parents.get(item) in gone]
-    if any(item not in history.removed for item in takers):
+    if any(taker not in history.removed for taker in takers):
         return None
-    counts = [history.removed[item] for item in takers]
-    return sum(item[0] for item in counts), sum(item[1] for item in counts)
+    counts = [history.removed[taker] for taker in takers]
+    return sum(count[0] for count in counts), sum(count[1] for count in counts)

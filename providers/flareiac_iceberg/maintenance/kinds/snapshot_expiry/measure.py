@@ -35,25 +35,25 @@ def _history(metadata: Attributes) -> History:
         refs[MAIN] = {"snapshot-id": current, "type": "branch"}
     longest = number(metadata.get("properties") or {}, "history.expire.max-ref-age-ms")
     removed: dict[int, tuple[int, int]] = {}
-    for item in snapshots:
-        summary = item.get("summary") or {}
-        removed[item["snapshot-id"]] = (
+    for snapshot in snapshots:
+        summary = snapshot.get("summary") or {}
+        removed[snapshot["snapshot-id"]] = (
             number(summary, "deleted-data-files") or 0,
             number(summary, "removed-delete-files") or 0,
         )
     return History(
-        times={item["snapshot-id"]: item.get("timestamp-ms") or 0 for item in snapshots},
-        parents={item["snapshot-id"]: item.get("parent-snapshot-id") for item in snapshots},
+        times={snapshot["snapshot-id"]: snapshot.get("timestamp-ms") or 0 for snapshot in snapshots},
+        parents={snapshot["snapshot-id"]: snapshot.get("parent-snapshot-id") for snapshot in snapshots},
         refs=tuple(
             Ref(
                 name=name,
-                head=item["snapshot-id"],
-                is_branch=item.get("type", "branch") == "branch",
-                min_snapshots=item.get("min-snapshots-to-keep"),
-                max_snapshot_age=item.get("max-snapshot-age-ms"),
-                max_ref_age=item.get("max-ref-age-ms", longest),
+                head=ref["snapshot-id"],
+                is_branch=ref.get("type", "branch") == "branch",
+                min_snapshots=ref.get("min-snapshots-to-keep"),
+                max_snapshot_age=ref.get("max-snapshot-age-ms"),
+                max_ref_age=ref.get("max-ref-age-ms", longest),
             )
-            for name, item in refs.items()
+            for name, ref in refs.items()
         ),
         removed=removed,
     )

@@ -60,13 +60,13 @@ def floor_of(hold: Hold, history: History, safe: dict[int, int]) -> Floor | None
     """
     branches = [ref for ref in history.refs if ref.is_branch]
     main = [ref for ref in branches if ref.name == MAIN]  # what streams read
-    needed = {item for item in hold.snapshots if item in history.times}
+    needed = {snapshot for snapshot in hold.snapshots if snapshot in history.times}
     cutoffs = [safe[item] for item in needed]
     needed |= {
         step for item in needed for step in history.above({item}, main) or history.above({item}, branches)
     }
     if hold.since_ms is not None:
-        later = {item for item, at in history.times.items() if at >= hold.since_ms}
+        later = {time for time, at in history.times.items() if at >= hold.since_ms}
         needed |= later | history.above(later, branches)
         cutoffs += [hold.since_ms, *(safe[item] for item in later)]
     return Floor(hold=hold, cutoff=min(cutoffs), needed=frozenset(needed)) if cutoffs else None
@@ -154,7 +154,7 @@ def _release(hold: Hold) -> str:
 
 def _lost(holds: Iterable[Hold], history: History) -> Iterable[Diagnostic]:
     for hold in holds:
-        gone = [item for item in hold.snapshots if item not in history.times]
+        gone = [snapshot for snapshot in hold.snapshots if snapshot not in history.times]
         if gone:
             yield warning(
                 codes.NEEDED_SNAPSHOT_GONE,
