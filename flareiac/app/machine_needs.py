@@ -40,7 +40,7 @@ def _starting(plan: Plan) -> Iterator[tuple[str, str]]:
             yield due.task.performer.address, due.address
 
 
-def _starts(item: PlannedResource) -> bool:
-    if item.action is Action.UPDATE:
-        return any(step.effect in _STARTING for step in item.proposal.steps)
-    return item.action in (Action.CREATE, Action.ADOPT, Action.REPLACE)
+def _starts(planned_resource: PlannedResource) -> bool:
+    if planned_resource.action is Action.UPDATE:
+        return any(step.effect in _STARTING for step in planned_resource.proposal.steps)
+    return planned_resource.action in (Action.CREATE, Action.ADOPT, Action.REPLACE)

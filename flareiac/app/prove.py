@@ -147,11 +147,17 @@ def provable(made: Plan) -> tuple[str, ...]:
     return tuple(resource.address for resource in made.resources if resource.proposal.provable)
 
 
-def _request(made: Plan, item: PlannedResource, snapshot: Snapshot, asking: Asking) -> ChangeRequest | None:
-    planned, payload = item.proposal.planned, item.proposal.payload
-    record = snapshot.resources.get(item.address)
+def _request(
+    made: Plan, planned_resource: PlannedResource, snapshot: Snapshot, asking: Asking
+) -> ChangeRequest | None:
+    planned, payload = planned_resource.proposal.planned, planned_resource.proposal.payload
+    record = snapshot.resources.get(planned_resource.address)
     recorded = record.recorded() if record is not None else None
-    if planned is None or not is_known(planned) or item.action not in (Action.CREATE, Action.UPDATE):
+    if (
+        planned is None
+        or not is_known(planned)
+        or planned_resource.action not in (Action.CREATE, Action.UPDATE)
+    ):
         return None
     action = (
         Update(planned=planned, recorded=recorded, payload=payload)
@@ -159,10 +165,10 @@ def _request(made: Plan, item: PlannedResource, snapshot: Snapshot, asking: Aski
         else Create(planned=planned, payload=payload)
     )
     return ApplyRequest(
-        key=f"prove/{made.lineage}/{item.address}",
-        address=item.address,
+        key=f"prove/{made.lineage}/{planned_resource.address}",
+        address=planned_resource.address,
         action=action,
-        references=references_of(made, item, snapshot.identity),
+        references=references_of(made, planned_resource, snapshot.identity),
         cancel=asking.cancel,
         progress=asking.progress,
     )

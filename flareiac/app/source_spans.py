@@ -16,11 +16,11 @@ def with_spans(items: Iterable[Diagnostic], configuration: Configuration | None)
     return tuple(_with_span(item, configuration.desired) for item in items)
 
 
-def _with_span(item: Diagnostic, desired: Desired) -> Diagnostic:
-    resource = desired.resources.get(item.address or "")
+def _with_span(diagnostic: Diagnostic, desired: Desired) -> Diagnostic:
+    resource = desired.resources.get(diagnostic.address or "")
     if resource is None:
-        return item
-    parts = (item.attribute[:end] for end in range(len(item.attribute), 0, -1))
-    return item.at(
+        return diagnostic
+    parts = (diagnostic.attribute[:end] for end in range(len(diagnostic.attribute), 0, -1))
+    return diagnostic.at(
         subject=next((resource.spans[part] for part in parts if part in resource.spans), resource.span)
     )

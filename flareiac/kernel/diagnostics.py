@@ -108,10 +108,10 @@ class Diagnostics:
     later: list[Diagnostic] = field(default_factory=list)
     _seen: set[Diagnostic] = field(default_factory=set)
 
-    def add(self, item: Diagnostic) -> None:
-        if item not in self._seen:
-            self._seen.add(item)
-            (self.later if item.left_to_plan else self.items).append(item)
+    def add(self, diagnostic: Diagnostic) -> None:
+        if diagnostic not in self._seen:
+            self._seen.add(diagnostic)
+            (self.later if diagnostic.left_to_plan else self.items).append(diagnostic)
 
     def take_later(self) -> None:
         """Moves the complaints that were left to the plan to the others: no plan says them."""

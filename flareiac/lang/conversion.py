@@ -240,9 +240,9 @@ def _inside(value: Value, wanted: Iterable[Type]) -> tuple[Value, ...]:
     return tuple(_at(step, item, type_) for (step, item), type_ in zip(value.parts, wanted, strict=False))
 
 
-def _at(step: str | int, item: Value, wanted: Type) -> Value:
+def _at(step: str | int, value: Value, wanted: Type) -> Value:
     try:
-        return convert(item, wanted)
+        return convert(value, wanted)
     except ConversionError as error:
         raise ConversionError(error.message, (step, *error.path)) from None
 

@@ -382,16 +382,16 @@ class Evaluator:
             return Value(ListType(types[0]), results, source.sensitive)
         return tuple_value(results).with_sensitive(source.sensitive)
 
-    def after_splat(self, item: Value, steps: SplatSteps, expr: Node) -> Value:
+    def after_splat(self, value: Value, steps: SplatSteps, expr: Node) -> Value:
         for step in steps:
             match step:
                 case str():
-                    item = self.take_attribute(item, step, expr)
+                    value = self.take_attribute(value, step, expr)
                 case SplatStep():
-                    item = self.spread(item, step.steps, expr)
+                    value = self.spread(value, step.steps, expr)
                 case _:
-                    item = self.take_index(item, self.value(step), expr, step)
-        return item
+                    value = self.take_index(value, self.value(step), expr, step)
+        return value
 
     # Operators
 

@@ -112,10 +112,10 @@ def _read(text: str, origin: Origin, diagnostics: Diagnostics) -> Body | None:
     return body
 
 
-def _set_twice(item: AttributeNode, first: AttributeNode, diagnostics: Diagnostics) -> None:
+def _set_twice(attribute_node: AttributeNode, first: AttributeNode, diagnostics: Diagnostics) -> None:
     diagnostics.error(
         codes.ATTRIBUTE_SET_TWICE,
-        f'"{item.name}" was already set on line {first.name_span.start.line}.',
-        subject=item.name_span,
+        f'"{attribute_node.name}" was already set on line {first.name_span.start.line}.',
+        subject=attribute_node.name_span,
         related=(Related(span=first.name_span, message="It was set here first."),),
     )

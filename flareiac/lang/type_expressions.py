@@ -187,12 +187,12 @@ class _Reader:
         return TypeConstraint(type=type_, defaults=defaults, inside=_deeper(found))
 
     def attribute(
-        self, item: ObjectItem, defaults: dict[str, Value], optional: set[str]
+        self, object_item: ObjectItem, defaults: dict[str, Value], optional: set[str]
     ) -> TypeConstraint | None:
         """The constraint of one attribute, which is noted where it is optional and where it has a default."""
-        name, expr = item.name, item.value
+        name, expr = object_item.name, object_item.value
         if name is None:
-            self.wrong(item.key, "An attribute's name is a word.")
+            self.wrong(object_item.key, "An attribute's name is a word.")
             return None
         if not isinstance(expr, Call) or expr.name != "optional":
             return self.constraint(expr)

@@ -137,8 +137,8 @@ class PlannedTask:
     task: MaintenanceTask
 
 
-def _encode_planned_task(item: PlannedTask) -> Data:
-    return {"address": item.address, **encode(item.task)}
+def _encode_planned_task(planned_task: PlannedTask) -> Data:
+    return {"address": planned_task.address, **encode(planned_task.task)}
 
 
 def _decode_planned_task(data: Data) -> PlannedTask:

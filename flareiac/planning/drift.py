@@ -62,13 +62,13 @@ def _resource(
     )
 
 
-def _texts(item: PlannedResource) -> tuple[str, ...]:
-    proposal = item.proposal
+def _texts(planned_resource: PlannedResource) -> tuple[str, ...]:
+    proposal = planned_resource.proposal
     if proposal.drift:
         return proposal.drift
     if proposal.blockers:
         return tuple(blocker.line for blocker in proposal.blockers)
-    if proposal.action in (Action.NO_OP, Action.RECORD) or item.disturbances:
+    if proposal.action in (Action.NO_OP, Action.RECORD) or planned_resource.disturbances:
         return ()  # what only makes way for a change of something else has not drifted itself
     return _reasons(proposal)
 

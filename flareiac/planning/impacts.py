@@ -47,18 +47,25 @@ def with_reactions(
 
 
 def _with_impacts(
-    item: PlannedResource, planned: Mapping[str, PlannedResource], usages: Sequence[Usage]
+    planned_resource: PlannedResource, planned: Mapping[str, PlannedResource], usages: Sequence[Usage]
 ) -> PlannedResource:
     by_holder: dict[str, list[Impact]] = {}
     for usage in usages:
-        found = [each for each in item.proposal.disturbs if applies(each, usage, item.address)]
+        found = [
+            each
+            for each in planned_resource.proposal.disturbs
+            if applies(each, usage, planned_resource.address)
+        ]
         if found and usage.holder in planned:
             by_holder.setdefault(usage.holder, []).extend(found)
-    lines = tuple(_lines(by_holder, planned, _AT_REMOVAL if item.action in _REMOVED else _WORDS))
+    lines = tuple(_lines(by_holder, planned, _AT_REMOVAL if planned_resource.action in _REMOVED else _WORDS))
     return (
-        replace(item, proposal=replace(item.proposal, reasons=(*item.proposal.reasons, *lines)))
+        replace(
+            planned_resource,
+            proposal=replace(planned_resource.proposal, reasons=(*planned_resource.proposal.reasons, *lines)),
+        )
         if lines
-        else item
+        else planned_resource
     )
 
 

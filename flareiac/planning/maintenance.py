@@ -92,7 +92,7 @@ def _of_user(
 
 
 def _of_coming(
-    item: PlannedResource,
+    planned_resource: PlannedResource,
     snapshot: Snapshot,
     observations: Mapping[str, Observation],
     types: Mapping[str, ResourceType],
@@ -101,23 +101,25 @@ def _of_coming(
     meantime. If it was observed already, the observed facts give more precise holds.
     """
     if (
-        item.address in snapshot.resources
-        or item.action not in (Action.CREATE, Action.ADOPT)
-        or item.type not in types
+        planned_resource.address in snapshot.resources
+        or planned_resource.action not in (Action.CREATE, Action.ADOPT)
+        or planned_resource.type not in types
     ):
         return
-    attributes = item.proposal.planned or item.desired or {}
-    observed = observations.get(item.address)
+    attributes = planned_resource.proposal.planned or planned_resource.desired or {}
+    observed = observations.get(planned_resource.address)
     if isinstance(observed, Present):
-        yield from types[item.type].relations.holds(item.address, attributes, {}, observed.facts)
+        yield from types[planned_resource.type].relations.holds(
+            planned_resource.address, attributes, {}, observed.facts
+        )
         return
-    usages = types[item.type].relations.usages(item.address, attributes, {})
+    usages = types[planned_resource.type].relations.usages(planned_resource.address, attributes, {})
     for subject in dict.fromkeys(
         usage.subject for usage in usages if usage.relation is Relation.STREAMS_FROM
     ):
         yield Hold(
             subject=subject,
-            holder=item.address,
+            holder=planned_resource.address,
             reason="it has not begun, and what expires it would never read",
             unknown=True,
         )
@@ -182,27 +184,32 @@ def planned_tasks(
 
 
 def tasks_of(
-    item: PlannedResource,
+    planned_resource: PlannedResource,
     figures: Attributes,
     runs: Mapping[str, LastRun],
     references: References,
     around: Around,
 ) -> tuple[MaintenanceTask, ...]:
     """All declared maintenance of one resource, in the order in which it is done."""
-    kind, attributes = around.types[item.type], item.proposal.planned or item.desired or {}
+    kind, attributes = (
+        around.types[planned_resource.type],
+        planned_resource.proposal.planned or planned_resource.desired or {},
+    )
     maintainer = kind.maintaining.maintainer
-    assert maintainer is not None, f"{item.type} is maintained and has no maintainer"
-    own = tuple(map(around.project.resolve, kind.locating.own(attributes, item.identity, around.project)))
+    assert maintainer is not None, f"{planned_resource.type} is maintained and has no maintainer"
+    own = tuple(
+        map(around.project.resolve, kind.locating.own(attributes, planned_resource.identity, around.project))
+    )
     return maintainer().tasks(
         TasksRequest(
-            address=item.address,
+            address=planned_resource.address,
             attributes=attributes,
-            identity=item.identity,
+            identity=planned_resource.identity,
             figures=figures,
             references=references,
             now_ms=int(around.time * 1000),
-            holds=around.holds.get(item.address, ()),
+            holds=around.holds.get(planned_resource.address, ()),
             runs=runs,
-            neighbours=neighbours(item.address, own, around.taken),
+            neighbours=neighbours(planned_resource.address, own, around.taken),
         )
     )

@@ -47,10 +47,10 @@ def measure(
     return figures, tuple(_unmeasured(address, item) for address, items in missing.items() for item in items)
 
 
-def _measured(item: Measurement, driver: Callable[[str, str], Driver]) -> Attributes:
-    found = driver(item.provider, item.type)
-    assert isinstance(found, Measuring), f"{item.type} has a maintainer, and its driver cannot measure"
-    return found.measure(item.request)
+def _measured(measurement: Measurement, driver: Callable[[str, str], Driver]) -> Attributes:
+    found = driver(measurement.provider, measurement.type)
+    assert isinstance(found, Measuring), f"{measurement.type} has a maintainer, and its driver cannot measure"
+    return found.measure(measurement.request)
 
 
 def _unmeasured(address: str, cause: Diagnostic) -> Diagnostic:

@@ -102,14 +102,14 @@ def utc_time(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _row(item: Earlier) -> tuple[str, ...]:
+def _row(earlier: Earlier) -> tuple[str, ...]:
     def number(value: int | None) -> str:
         return "?" if value is None else str(value)
 
     return (
-        number(item.serial),
-        "?" if item.written is None else utc_time(item.written),
-        number(item.resources),
-        str(item.size),
-        item.name,
+        number(earlier.serial),
+        "?" if earlier.written is None else utc_time(earlier.written),
+        number(earlier.resources),
+        str(earlier.size),
+        earlier.name,
     )

@@ -38,10 +38,10 @@ def _title(plan: Plan, due: Sequence[PlannedTask]) -> str:
     return f"Maintain {also}runs:" if plan.maintenance_only else f"Apply {also}runs:"
 
 
-def _entry(item: PlannedTask, look: RenderOptions) -> Iterator[str]:
-    task, mark = item.task, "*" if item.task.due else "-"
+def _entry(planned_task: PlannedTask, look: RenderOptions) -> Iterator[str]:
+    task, mark = planned_task.task, "*" if planned_task.task.due else "-"
     yield wrapped(
-        printable(f"{item.address}: {task.name}: {task.summary}"), look.width, f"  {mark} ", "      "
+        printable(f"{planned_task.address}: {task.name}: {task.summary}"), look.width, f"  {mark} ", "      "
     )
     for holder in task.held:
         yield wrapped(printable(f"held: {holder}"), look.width, "      # ", "      #   ")

@@ -391,9 +391,9 @@ def _operation(operation: Operation) -> dict[str, Json]:
     return {**found, **{name: text for name, text in words.items() if text}}
 
 
-def task_json(item: PlannedTask) -> dict[str, Json]:
+def task_json(planned_task: PlannedTask) -> dict[str, Json]:
     """One kind of maintenance: what would be done and what it is expected to do, by name."""
-    task = item.task
+    task = planned_task.task
     return {
         "name": task.name,
         "summary": task.summary,

@@ -81,12 +81,12 @@ def _sections(plan: Plan, look: RenderOptions) -> list[str]:
     return [_section(title, items, look) for title, items in drawn if items]
 
 
-def _title(item: PlannedResource) -> str:
+def _title(planned_resource: PlannedResource) -> str:
     """The section that a resource belongs to."""
-    effects = {step.effect for step in item.proposal.steps}
-    if item.proposal.blockers:
+    effects = {step.effect for step in planned_resource.proposal.steps}
+    if planned_resource.proposal.blockers:
         return _BLOCKED
-    if item.action in (Action.DELETE, Action.REPLACE) or effects & DESTRUCTIVE:
+    if planned_resource.action in (Action.DELETE, Action.REPLACE) or effects & DESTRUCTIVE:
         return _DESTRUCTIVE
     return _RESTARTS if effects & _INTERRUPTING else _OTHERS
 
@@ -158,14 +158,16 @@ def _operations(operations: Sequence[Operation], look: RenderOptions) -> str:
     return "\n".join(lines)
 
 
-def _operation_text(item: Operation) -> str:
+def _operation_text(operation: Operation) -> str:
     """Returns the words for an operation; those of the change where it has stages, which then name the
     address.
     """
-    if not item.text:
-        return f"{item.verb.value} {item.address}" + (f": {item.task}" if item.task else "")
-    effect = f" ({item.effect.value})" if item.effect is not None else ""
-    return f"{printable(item.text)}{effect}"
+    if not operation.text:
+        return f"{operation.verb.value} {operation.address}" + (
+            f": {operation.task}" if operation.task else ""
+        )
+    effect = f" ({operation.effect.value})" if operation.effect is not None else ""
+    return f"{printable(operation.text)}{effect}"
 
 
 def _unproven(plan: Plan) -> list[str]:

@@ -48,15 +48,15 @@ class ProgressView:
             table.add_row(*self._row(item, ascii_only=options.ascii_only))
         yield Group(table, Text(self._footer(len(oldest) - room), no_wrap=True, overflow="crop"))
 
-    def _row(self, item: Running, *, ascii_only: bool) -> tuple[Spinner, Text, Text, Text]:
+    def _row(self, running: Running, *, ascii_only: bool) -> tuple[Spinner, Text, Text, Text]:
         spinner = Spinner("line" if ascii_only else "dots")
         spinner.start_time = self.since
-        name = f"{operation_name(item.operation)}: {doing(item.operation)}"
+        name = f"{operation_name(running.operation)}: {doing(running.operation)}"
         return (
             spinner,
             Text(name, style="bold"),
-            Text(elapsed_text(self.now - item.since), justify="right"),
-            Text(printable(item.step), style="dim"),
+            Text(elapsed_text(self.now - running.since), justify="right"),
+            Text(printable(running.step), style="dim"),
         )
 
     def _footer(self, hidden: int) -> str:

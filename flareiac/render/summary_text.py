@@ -43,9 +43,11 @@ def sentence(plan: Plan) -> str:
     return printable(f"This plan {doing}.")
 
 
-def _stops(item: PlannedResource) -> bool:
-    effects = {step.effect for step in item.proposal.steps}
-    return item.action is Action.UPDATE and Effect.STOPS in effects and not item.restarts
+def _stops(planned_resource: PlannedResource) -> bool:
+    effects = {step.effect for step in planned_resource.proposal.steps}
+    return (
+        planned_resource.action is Action.UPDATE and Effect.STOPS in effects and not planned_resource.restarts
+    )
 
 
 def _by_type(verb: str, resources: Iterable[PlannedResource], actions: Sequence[Action]) -> list[str]:

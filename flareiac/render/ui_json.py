@@ -163,14 +163,16 @@ def outputs_record(outputs: Mapping[str, OutputValue], *, clock: Clock = time.ti
     )
 
 
-def diagnostic_record(item: Diagnostic, sources: Mapping[str, Source], *, clock: Clock = time.time) -> Line:
+def diagnostic_record(
+    diagnostic: Diagnostic, sources: Mapping[str, Source], *, clock: Clock = time.time
+) -> Line:
     """One complaint."""
-    label = "Error" if item.severity is Severity.ERROR else "Warning"
+    label = "Error" if diagnostic.severity is Severity.ERROR else "Warning"
     return _line(
-        _LEVELS[item.severity],
-        f"{label}: {item.summary}",
+        _LEVELS[diagnostic.severity],
+        f"{label}: {diagnostic.summary}",
         clock,
-        {"type": "diagnostic", "diagnostic": diagnostic_json(item, sources)},
+        {"type": "diagnostic", "diagnostic": diagnostic_json(diagnostic, sources)},
     )
 
 
@@ -197,9 +199,11 @@ def _planned(resource: PlannedResource, clock: Clock) -> Line:
     return _line("info", f"{resource.address}: {what}", clock, {"type": "planned_change", "change": change})
 
 
-def _due(item: PlannedTask, clock: Clock) -> Line:
-    due = {"resource": resource_record(item.address, ""), **task_json(item)}
-    return _line("info", f"{item.address}: {item.task.name} is due", clock, {"type": "due", "due": due})
+def _due(planned_task: PlannedTask, clock: Clock) -> Line:
+    due = {"resource": resource_record(planned_task.address, ""), **task_json(planned_task)}
+    return _line(
+        "info", f"{planned_task.address}: {planned_task.task.name} is due", clock, {"type": "due", "due": due}
+    )
 
 
 def _drifted(resource: PlannedResource, clock: Clock) -> Line:

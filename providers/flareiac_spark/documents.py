@@ -30,15 +30,15 @@ def topics() -> tuple[Topic, ...]:
     return (*map(_rule, RULES), *_settings())
 
 
-def _rule(item: Rule) -> Topic:
+def _rule(rule: Rule) -> Topic:
     return Topic(
-        name=item.fact,
+        name=rule.fact,
         kind="rule",
         page="changes",
-        subject=item.subject,
-        title=item.change,
-        text=f"Spark {item.what}.",
-        consequence=_ABOVE if item.fact in ABOVE_STATE else _CONSEQUENCES[item.verdict],
+        subject=rule.subject,
+        title=rule.change,
+        text=f"Spark {rule.what}.",
+        consequence=_ABOVE if rule.fact in ABOVE_STATE else _CONSEQUENCES[rule.verdict],
     )
 
 

@@ -44,5 +44,7 @@ class S3Store:
         self._bucket.delete(keys)
 
 
-def _listed(item: S3Entry) -> Listed:
-    return Listed(key=item.key, size=item.size, modified=item.modified, revision=item.revision)
+def _listed(s3_entry: S3Entry) -> Listed:
+    return Listed(
+        key=s3_entry.key, size=s3_entry.size, modified=s3_entry.modified, revision=s3_entry.revision
+    )

@@ -34,8 +34,8 @@ class StatesSession:
             if reference.type == _TYPE
         ]
 
-    def _check(self, address: str, item: Resolved) -> Check:
-        request = ReadRequest(address=address, desired=item.attributes, recorded=None, references={})
+    def _check(self, address: str, resolved: Resolved) -> Check:
+        request = ReadRequest(address=address, desired=resolved.attributes, recorded=None, references={})
         match self._driver.read(request):
             case Unreadable(diagnostic=found):
                 return Check(name=address, verdict=Verdict.FAIL, text=found.summary, fix=found.detail)

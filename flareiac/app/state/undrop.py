@@ -192,9 +192,11 @@ def _there(address: str, gone: Sequence[ResourceRecord]) -> Diagnostic:
     )
 
 
-def _other(item: ResourceRecord, left: Remains) -> str:
+def _other(resource_record: ResourceRecord, left: Remains) -> str:
     """Describes another resource that had the address, for a user who meant that one."""
-    return f"dropped earlier and still known: {item.exact_name}" + (f", {left.trace}" if left.trace else "")
+    return f"dropped earlier and still known: {resource_record.exact_name}" + (
+        f", {left.trace}" if left.trace else ""
+    )
 
 
 def _remains(workspace: Workspace, record: ResourceRecord) -> Remains:

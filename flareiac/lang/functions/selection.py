@@ -47,13 +47,13 @@ def _beside_untyped(types: list[Type]) -> Type | None:
     return unify(typed) or ANY
 
 
-def _as_far_as_known(item: Value, wanted: Type) -> Value:
+def _as_far_as_known(value: Value, wanted: Type) -> Value:
     """The value as a type, or as it is where the type is open and does not fit after all."""
     try:
-        return convert(item, wanted)
+        return convert(value, wanted)
     except ConversionError:
         if leaves_open(wanted):
-            return item
+            return value
         raise
 
 

@@ -58,11 +58,18 @@ def chosen(spec: TableDefinition, warehouse: str) -> Attributes:
     return {name: value for name, value in body.items() if value not in (None, [], {})}
 
 
-def _partition(item: PartitionField) -> Data:
+def _partition(partition_field: PartitionField) -> Data:
     """The name is left out where it is one that Iceberg or Spark gives: names make no difference."""
-    usual = PartitionField(transform=item.transform, column=item.column, param=item.param).field_name
-    known = {usual, usual.removesuffix(f"_{item.param}")}
-    return partition(item.transform, item.column, item.param, None if item.name in known else item.name)
+    usual = PartitionField(
+        transform=partition_field.transform, column=partition_field.column, param=partition_field.param
+    ).field_name
+    known = {usual, usual.removesuffix(f"_{partition_field.param}")}
+    return partition(
+        partition_field.transform,
+        partition_field.column,
+        partition_field.param,
+        None if partition_field.name in known else partition_field.name,
+    )
 
 
 def _properties(properties: Mapping[str, Data]) -> Attributes:

@@ -19,8 +19,8 @@ class PartitionName:
     transform: str
 
 
-def _encode_partition(item: PartitionName) -> Data:
-    return [item.name, item.source, item.transform]
+def _encode_partition(partition_name: PartitionName) -> Data:
+    return [partition_name.name, partition_name.source, partition_name.transform]
 
 
 def _decode_partition(data: Data) -> PartitionName:

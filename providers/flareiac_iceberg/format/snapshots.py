@@ -124,16 +124,16 @@ def heads(metadata: Attributes) -> dict[str, int]:
     return found if head is None else {MAIN: head, **found}
 
 
-def described(item: Commit) -> str:
+def described(commit: Commit) -> str:
     """The maker of a snapshot, in words."""
-    if item.query is not None:
-        output = f", output {item.output}" if item.output else ""
-        return f"query {item.query}, batch {item.batch}{output}"
-    if item.run is not None:
-        return f"run {item.run}"
-    if item.marks:
-        return ", ".join(f"{name} {value}" for name, value in sorted(item.marks.items()))
-    return f"{item.engine} {item.app}".strip() or "not known"
+    if commit.query is not None:
+        output = f", output {commit.output}" if commit.output else ""
+        return f"query {commit.query}, batch {commit.batch}{output}"
+    if commit.run is not None:
+        return f"run {commit.run}"
+    if commit.marks:
+        return ", ".join(f"{name} {value}" for name, value in sorted(commit.marks.items()))
+    return f"{commit.engine} {commit.app}".strip() or "not known"
 
 
 def _commit(item: Attributes) -> Commit:

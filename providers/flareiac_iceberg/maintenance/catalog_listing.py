@@ -114,36 +114,38 @@ class Listings:
             for place in found
         )
 
-    def _places_of(self, item: Registered, catalog: CatalogSpec) -> tuple[str, ...]:
+    def _places_of(self, registered: Registered, catalog: CatalogSpec) -> tuple[str, ...]:
         """The places of a table's files, by its own metadata and by the catalog."""
-        known = self._places.get(item.metadata)
+        known = self._places.get(registered.metadata)
         if known is None:
-            answer = _places_in_metadata(item, catalog)
-            known = self._places[item.metadata] = tuple(
-                dict.fromkeys(self._resolve(comparable(place)) for place in (item.folder, *answer))
+            answer = _places_in_metadata(registered, catalog)
+            known = self._places[registered.metadata] = tuple(
+                dict.fromkeys(self._resolve(comparable(place)) for place in (registered.folder, *answer))
             )
         return known
 
 
-def _places_in_metadata(item: Registered, catalog: CatalogSpec) -> tuple[str, ...]:
-    metadata = _metadata_of(item, catalog)
+def _places_in_metadata(registered: Registered, catalog: CatalogSpec) -> tuple[str, ...]:
+    metadata = _metadata_of(registered, catalog)
     if metadata is None:
         return ()
     if not isinstance(metadata, dict) or not isinstance(metadata.get("location"), str):
-        raise Failure(unreadable(catalog, f"the metadata {item.metadata} names no location"))
-    return places_in(metadata, item.metadata)
+        raise Failure(unreadable(catalog, f"the metadata {registered.metadata} names no location"))
+    return places_in(metadata, registered.metadata)
 
 
-def _metadata_of(item: Registered, catalog: CatalogSpec) -> Data:
+def _metadata_of(registered: Registered, catalog: CatalogSpec) -> Data:
     """None of what is no table, and where no one can read the table any more. Raises ``Failure``."""
-    if not item.metadata:
+    if not registered.metadata:
         return None
     try:
-        return item.fetch()[1] if item.fetch is not None else _content(item.metadata, catalog)
+        return (
+            registered.fetch()[1] if registered.fetch is not None else _content(registered.metadata, catalog)
+        )
     except FileNotFoundError:
         return None
     except (OSError, ValueError, EOFError, zlib.error) as error:
-        raise Failure(unreadable(catalog, f"the metadata {item.metadata}: {error}")) from error
+        raise Failure(unreadable(catalog, f"the metadata {registered.metadata}: {error}")) from error
 
 
 def _uuid_in(metadata: Data) -> str | None:

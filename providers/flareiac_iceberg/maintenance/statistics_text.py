@@ -82,18 +82,20 @@ def _soonest(kept: Sequence[KindStatistics], now: float) -> str:
     return f"{first.name} in {_span(at - now)}"
 
 
-def _last(item: KindStatistics, now: float) -> str:
+def _last(kind_statistics: KindStatistics, now: float) -> str:
     return (
-        "" if item.last is None else f"ran {_span(now - item.last)} ago{' and failed' if item.failed else ''}"
+        ""
+        if kind_statistics.last is None
+        else f"ran {_span(now - kind_statistics.last)} ago{' and failed' if kind_statistics.failed else ''}"
     )
 
 
-def _next(item: KindStatistics, now: float) -> str:
-    if not item.declared:
+def _next(kind_statistics: KindStatistics, now: float) -> str:
+    if not kind_statistics.declared:
         return "no longer declared"
-    if item.next is None or item.next <= now:
+    if kind_statistics.next is None or kind_statistics.next <= now:
         return "next when it is due"
-    return f"not before {_span(item.next - now)} from now"
+    return f"not before {_span(kind_statistics.next - now)} from now"
 
 
 def _share(found: TableStatistics) -> str:

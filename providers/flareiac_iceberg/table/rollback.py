@@ -207,8 +207,8 @@ def _undone(metadata: Attributes, way: Return) -> list[int]:
     return found if at == way.target.id else []
 
 
-def _rows(item: Commit) -> str:
-    return "" if item.rows is None else f", with {count(item.rows, 'row')}"
+def _rows(commit: Commit) -> str:
+    return "" if commit.rows is None else f", with {count(commit.rows, 'row')}"
 
 
 def messages(address: str, way: Return) -> Iterator[str]:

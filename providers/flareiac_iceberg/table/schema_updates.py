@@ -343,12 +343,12 @@ def transform_text(transform: str, param: int | None) -> str:
     return transform if param is None else f"{transform}[{param}]"
 
 
-def _partition(item: PartitionField, ids: dict[str, int], field_id: int) -> Attributes:
+def _partition(partition_field: PartitionField, ids: dict[str, int], field_id: int) -> Attributes:
     return {
-        "source-id": ids[item.column],
+        "source-id": ids[partition_field.column],
         "field-id": field_id,
-        "transform": transform_text(item.transform, item.param),
-        "name": item.field_name,
+        "transform": transform_text(partition_field.transform, partition_field.param),
+        "name": partition_field.field_name,
     }
 
 

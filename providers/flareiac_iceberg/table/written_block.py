@@ -80,20 +80,22 @@ def column_block(spec: TableSpec, path: str) -> Attributes:
     }
 
 
-def partition_call(item: PartitionField) -> Written:
+def partition_call(partition_field: PartitionField) -> Written:
     """A partition field as an element of ``partition_by``."""
-    name = () if item.name is None else (item.name,)
-    if item.transform == "identity" and not name:
-        return item.column
-    width = () if item.param is None else (item.param,)
-    return Call(item.transform, (*width, item.column, *name))
+    name = () if partition_field.name is None else (partition_field.name,)
+    if partition_field.transform == "identity" and not name:
+        return partition_field.column
+    width = () if partition_field.param is None else (partition_field.param,)
+    return Call(partition_field.transform, (*width, partition_field.column, *name))
 
 
-def sort_call(item: SortField) -> Written:
+def sort_call(sort_field: SortField) -> Written:
     """A sort field as an element of ``sort_by``."""
-    width = () if item.param is None else (item.param,)
+    width = () if sort_field.param is None else (sort_field.param,)
     term: Written = (
-        item.column if item.transform == "identity" else Call(item.transform, (*width, item.column))
+        sort_field.column
+        if sort_field.transform == "identity"
+        else Call(sort_field.transform, (*width, sort_field.column))
     )
-    usual = (item.direction == "asc") == (item.nulls == "first")
-    return Call(item.direction, (term,) if usual else (term, item.nulls))
+    usual = (sort_field.direction == "asc") == (sort_field.nulls == "first")
+    return Call(sort_field.direction, (term,) if usual else (term, sort_field.nulls))

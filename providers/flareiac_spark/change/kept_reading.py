@@ -47,13 +47,19 @@ def _as_recorded(declared: str, recorded: str | None) -> str:
     return recorded if recorded.replace("`", "") == declared.replace("`", "") else declared
 
 
-def _read_alike(job: JobDefinition, name: str, item: StreamInput) -> StreamInput:
+def _read_alike(job: JobDefinition, name: str, stream_input: StreamInput) -> StreamInput:
     """An input with the columns that steps read, where its records are not judged by all of them."""
-    if item.bad_records or item.source.always_judges or item.source.tells_columns_by_place or not job.steps:
-        return item
-    read = columns_read([step.sql for step in job.steps.values()], name, list(item.columns))
-    if item.watermark is not None:
-        read |= {item.watermark.column.lower()}
+    if (
+        stream_input.bad_records
+        or stream_input.source.always_judges
+        or stream_input.source.tells_columns_by_place
+        or not job.steps
+    ):
+        return stream_input
+    read = columns_read([step.sql for step in job.steps.values()], name, list(stream_input.columns))
+    if stream_input.watermark is not None:
+        read |= {stream_input.watermark.column.lower()}
     return replace(
-        item, columns={column: kind for column, kind in item.columns.items() if column.lower() in read}
+        stream_input,
+        columns={column: kind for column, kind in stream_input.columns.items() if column.lower() in read},
     )

@@ -55,17 +55,17 @@ def _same(name: str, item: Input, inputs: Mapping[str, Input]) -> Input:
     return item if found is None else inputs[found]
 
 
-def _output(item: Output, declared: Output) -> Output:
+def _output(output: Output, declared: Output) -> Output:
     """A recorded output with what only the next generation looks at, and with the declared way to the schema
     that it writes.
     """
-    match item, declared:
+    match output, declared:
         case TableOutput(), TableOutput():
-            return replace(item, rebuild=declared.rebuild)
+            return replace(output, rebuild=declared.rebuild)
         case KafkaOutput(), KafkaOutput():
-            return replace(item, schema=declared.schema, registry=declared.registry)
+            return replace(output, schema=declared.schema, registry=declared.registry)
         case _:
-            return item
+            return output
 
 
 def _input(item: Input, declared: Input) -> Input:

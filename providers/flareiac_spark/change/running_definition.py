@@ -65,24 +65,24 @@ def _inputs(case: JobCase, recorded: JobDefinition, spec: JobSpec) -> dict[str, 
     }
 
 
-def _input(item: SpecInput, known: Input, project: Project) -> Input:
-    match item, known:
+def _input(spec_input: SpecInput, known: Input, project: Project) -> Input:
+    match spec_input, known:
         case SpecStream(), StreamInput():
             return replace(
                 known,
-                source=known.source.read_as(item.source, project),
-                columns=known.columns if item.source.table else _columns(item.source.columns),
-                watermark=_watermark(item.watermark),
-                bad_records=item.bad_records,
+                source=known.source.read_as(spec_input.source, project),
+                columns=known.columns if spec_input.source.table else _columns(spec_input.source.columns),
+                watermark=_watermark(spec_input.watermark),
+                bad_records=spec_input.bad_records,
             )
         case SpecFiles(), FilesInput():
-            there = str(absolute_place(known.path, project)) == item.path
+            there = str(absolute_place(known.path, project)) == spec_input.path
             return replace(
                 known,
-                path=known.path if there else item.path,
-                format=item.format,
-                options=item.options,
-                columns=_columns(item.columns),
+                path=known.path if there else spec_input.path,
+                format=spec_input.format,
+                options=spec_input.options,
+                columns=_columns(spec_input.columns),
             )
         case _:
             return known

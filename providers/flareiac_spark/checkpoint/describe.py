@@ -54,17 +54,17 @@ def describe(recorded: Recorded, project: Project) -> DescribedCheckpoint:
     )
 
 
-def _folder(item: Generation, number: int, in_use: int, spare: bool) -> DescribedFolder:
+def _folder(generation: Generation, number: int, in_use: int, spare: bool) -> DescribedFolder:
     return DescribedFolder(
-        output=item.output,
+        output=generation.output,
         number=number,
-        folder=str(item.folder),
-        standing=item.standing.value,
+        folder=str(generation.folder),
+        standing=generation.standing.value,
         in_use=number == in_use,
         removable=spare,
-        bytes=size_of(item.folder),
-        damage=str(item.damage) if item.damage is not None else None,
-        began=_began(item.folder),
+        bytes=size_of(generation.folder),
+        damage=str(generation.damage) if generation.damage is not None else None,
+        began=_began(generation.folder),
     )
 
 
@@ -78,17 +78,17 @@ def _began(folder: Place) -> Began | None:
     return Began(start_from=note.get("start_from"), query_id=note.get("query_id"), batch=note.get("batch"))
 
 
-def _query(item: Generation, found: CheckpointOnDisk, number: int) -> DescribedQuery:
+def _query(generation: Generation, found: CheckpointOnDisk, number: int) -> DescribedQuery:
     return DescribedQuery(
-        output=item.output,
+        output=generation.output,
         number=number,
         query_id=found.query_id,
         started=found.started,
         committed=found.committed,
         in_flight=found.in_flight,
         watermark_ms=found.watermark_ms or None,
-        last_batches=tuple(_last_batches(item.folder, found)),
-        sources=tuple(_source(item.folder, source) for source in found.sources),
+        last_batches=tuple(_last_batches(generation.folder, found)),
+        sources=tuple(_source(generation.folder, source) for source in found.sources),
         operators=found.operators,
         pinned=dict(sorted(found.conf.items())),
     )

@@ -94,10 +94,10 @@ def _remove_left_behind(place: Place, tree: Tree) -> None:
     remove_tree(place)
 
 
-def _why_kept(item: Generation, successor: Place | None, held: str | None) -> str:
+def _why_kept(generation: Generation, successor: Place | None, held: str | None) -> str:
     """Empty for what can go."""
-    if item.number == 0:
-        return f"it is the folder that was imported ({item.folder}); remove it by hand"
+    if generation.number == 0:
+        return f"it is the folder that was imported ({generation.folder}); remove it by hand"
     if successor is not None:
         return f"{successor} goes on after it and has not begun"
     if held is not None:

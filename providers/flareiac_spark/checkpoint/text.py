@@ -64,13 +64,13 @@ def checkpoint_text(
     return "\n".join(lines) + "\n"
 
 
-def _input(item: DescribedInput) -> Iterator[str]:
-    output = f" of output {item.output}" if item.output not in ("", "all") else ""
-    yield f"Input {item.input}{output} of {item.job}:"
-    for each in item.lag:
+def _input(described_input: DescribedInput) -> Iterator[str]:
+    output = f" of output {described_input.output}" if described_input.output not in ("", "all") else ""
+    yield f"Input {described_input.input}{output} of {described_input.job}:"
+    for each in described_input.lag:
         yield f"  topic {each.topic}, partition {each.partition}: {lag_text(each.records)} behind"
-    yield from (f"  {text}" for text in item.problems)
-    if not item.lag and not item.problems:
+    yield from (f"  {text}" for text in described_input.problems)
+    if not described_input.lag and not described_input.problems:
         yield "  nothing was read yet"
 
 
@@ -113,23 +113,27 @@ def _contents(query: DescribedQuery) -> Iterator[str]:
         yield from (f"    {name} = {value}" for name, value in query.pinned.items())
 
 
-def _generation(item: DescribedFolder) -> Iterator[str]:
-    name = f"{item.number} of output {item.output}" if item.output else f"{item.number}"
-    if item.in_use:
+def _generation(described_folder: DescribedFolder) -> Iterator[str]:
+    name = (
+        f"{described_folder.number} of output {described_folder.output}"
+        if described_folder.output
+        else f"{described_folder.number}"
+    )
+    if described_folder.in_use:
         words = "in use"
-    elif item.removable:
+    elif described_folder.removable:
         words = "can be removed: flareiac checkpoint gc"
     else:
         words = {"prepared": "prepared, no query has begun in it", "unknown": "no note says what it is"}.get(
-            item.standing, "kept"
+            described_folder.standing, "kept"
         )
-    yield f"{name}: {words}, {size_text(item.bytes)}"
-    began = item.began
+    yield f"{name}: {words}, {size_text(described_folder.bytes)}"
+    began = described_folder.began
     if began is not None:
         after = f" after batch {began.batch} of query {began.query_id}" if began.batch is not None else ""
         yield f"  began with start_from = {began.start_from}{after}"
-    if item.damage is not None:
-        yield f"  damaged: {item.damage}"
+    if described_folder.damage is not None:
+        yield f"  damaged: {described_folder.damage}"
 
 
 def _moment(milliseconds: int | None, now: float | None) -> str:

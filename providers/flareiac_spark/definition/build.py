@@ -217,11 +217,11 @@ class _Build:
             return None
         return AvroValue(id=found.id, schema=found.schema)
 
-    def _source(self, item: input_definition.StreamInput) -> ResolvedSource:
+    def _source(self, stream_input: input_definition.StreamInput) -> ResolvedSource:
         try:
-            return item.source.resolve(self._columns(item), item.column_order, self)
+            return stream_input.source.resolve(self._columns(stream_input), stream_input.column_order, self)
         except Mismatch as mismatch:
-            raise mismatch.within(f"attributes.inputs.{item.stream}") from None
+            raise mismatch.within(f"attributes.inputs.{stream_input.stream}") from None
 
     def _columns(self, item: input_definition.Input) -> tuple[SpecColumn, ...]:
         columns = input_columns(item, self._references)

@@ -191,13 +191,13 @@ def _of_query(query: QueryState, emptied: Mapping[str, EmptiedTable]) -> dict[st
     return {output.name: encode(emptied[output.name]) for output in query.outputs if output.name in emptied}
 
 
-def emptied_text(item: EmptiedTable) -> str:
+def emptied_text(emptied_table: EmptiedTable) -> str:
     """The table that was emptied, with the command that undoes it."""
-    where = item.table + (f" (branch {item.branch})" if item.branch else "")
-    if item.snapshot_id is None:
+    where = emptied_table.table + (f" (branch {emptied_table.branch})" if emptied_table.branch else "")
+    if emptied_table.snapshot_id is None:
         return f"{where} was empty already"
-    undo = f"; to undo: flareiac table rollback {item.table}" if item.branch is None else ""
-    return f"emptied {where}, which was at snapshot {item.snapshot_id}{undo}"
+    undo = f"; to undo: flareiac table rollback {emptied_table.table}" if emptied_table.branch is None else ""
+    return f"emptied {where}, which was at snapshot {emptied_table.snapshot_id}{undo}"
 
 
 # Preparing

@@ -66,20 +66,22 @@ def positions(
             yield item, _position(job, item, stand, places[item.input])
 
 
-def first_position(item: StreamedTable) -> Position:
+def first_position(streamed_table: StreamedTable) -> Position:
     """The position at which a first start begins."""
-    if item.start_from == LATEST:
+    if streamed_table.start_from == LATEST:
         return Now()
-    at_ms = start_timestamp(item.start_from, now=0.0)
+    at_ms = start_timestamp(streamed_table.start_from, now=0.0)
     return Start() if at_ms is None else Since(at_ms=at_ms)
 
 
-def _position(job: JobDefinition, item: StreamedTable, stand: QueryPositions, indexes: list[int]) -> Position:
+def _position(
+    job: JobDefinition, streamed_table: StreamedTable, stand: QueryPositions, indexes: list[int]
+) -> Position:
     reached = _of(stand.reached, indexes) or _of(stand.first, indexes)
     if not reached or BEGINNING in reached:
-        if item.input not in stand.times:
-            return first_position(item)
-        at_ms = stand.times[item.input]
+        if streamed_table.input not in stand.times:
+            return first_position(streamed_table)
+        at_ms = stand.times[streamed_table.input]
         return Start() if at_ms is None else Since(at_ms=at_ms)
     ids = [*reached, *_of(stand.ahead, indexes)]
     first = _of(stand.first, indexes) if job.trigger.kind in _ALL_AVAILABLE else []

@@ -97,9 +97,9 @@ def _reached(query: QueryFacts) -> str:
     return "the start" if batch is None else f"batch {batch}"
 
 
-def _in_the_way(desired: CheckpointDefinition, item: QueryFacts) -> Blocker:
-    folder = f"{desired.location}/{item.output}/g{item.number:04d}"
-    if item.standing == FolderState.USED:
+def _in_the_way(desired: CheckpointDefinition, query_facts: QueryFacts) -> Blocker:
+    folder = f"{desired.location}/{query_facts.output}/g{query_facts.number:04d}"
+    if query_facts.standing == FolderState.USED:
         why = (
             f"A query has run in {folder}, and the state does not know it. Its offsets would decide what "
             "is read."
@@ -111,7 +111,7 @@ def _in_the_way(desired: CheckpointDefinition, item: QueryFacts) -> Blocker:
     return blocker(
         codes.GENERATION_EXISTS,
         why=why,
-        ways_out=(f"move the folder away: {folder}", f"write generation = {item.number + 1}"),
+        ways_out=(f"move the folder away: {folder}", f"write generation = {query_facts.number + 1}"),
     )
 
 

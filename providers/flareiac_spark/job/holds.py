@@ -73,19 +73,19 @@ class Holds:
                 if not held:
                     jobs.remove(job)
 
-    def _revise(self, item: HeldJob, *, again: bool) -> bool:
+    def _revise(self, held_job: HeldJob, *, again: bool) -> bool:
         """Holds a job; True where it is held then. ``again``: only if it still is."""
         held = False
 
         def changed(current: Desired) -> Desired:
             nonlocal held
-            name, now = item.job.name_in(current), time.time()
+            name, now = held_job.job.name_in(current), time.time()
             held = not again or name in current.held
             if name not in current.held_at(now) and not again:
                 current = current.without_held(name)  # what is left of a hold that ended
-            return current.with_held(name, now + _TERM, item.down_since) if held else current
+            return current.with_held(name, now + _TERM, held_job.down_since) if held else current
 
-        self._applications.revise(item.engine, changed)
+        self._applications.revise(held_job.engine, changed)
         return held
 
 

@@ -135,5 +135,5 @@ def _differences(facts: JobFacts) -> Iterator[tuple[str, LatestSchema, Differenc
                     yield name, finding, difference
 
 
-def _text(item: LatestSchema, difference: Difference) -> str:
-    return f"in version {item.version} of the subject {item.subject} {clause(difference)}"
+def _text(latest_schema: LatestSchema, difference: Difference) -> str:
+    return f"in version {latest_schema.version} of the subject {latest_schema.subject} {clause(difference)}"

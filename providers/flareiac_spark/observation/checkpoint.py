@@ -144,8 +144,11 @@ def is_another_state(manager: str, own: str) -> bool:
     return bool(manager and own) and manager != own
 
 
-def _query(item: Generation, number: int, in_use: int, now: float) -> QueryFacts:
-    query, found = QueryFacts(output=item.output, number=number, standing=item.standing), item.found
+def _query(generation: Generation, number: int, in_use: int, now: float) -> QueryFacts:
+    query, found = (
+        QueryFacts(output=generation.output, number=number, standing=generation.standing),
+        generation.found,
+    )
     if found is None or number != in_use:
         return query
     return replace(

@@ -325,18 +325,18 @@ class _Reader:
             found.extend(columns)
         return tuple(found)
 
-    def _given_by(self, item: exp.Expr, scope: _Scope) -> Sequence[GivenColumn] | None:
-        if is_star(item):
-            return _starred(item, scope)
-        match item:
+    def _given_by(self, expr: exp.Expr, scope: _Scope) -> Sequence[GivenColumn] | None:
+        if is_star(expr):
+            return _starred(expr, scope)
+        match expr:
             case exp.Alias():
-                return [GivenColumn(name=item.alias, type=self._type(item.this, scope))]
-            case exp.Column() if _SPARKS_OWN.fullmatch(item.name.lower()) and (
-                self._meaning(item, scope).column is None
+                return [GivenColumn(name=expr.alias, type=self._type(expr.this, scope))]
+            case exp.Column() if _SPARKS_OWN.fullmatch(expr.name.lower()) and (
+                self._meaning(expr, scope).column is None
             ):
                 return None  # the column of a function without brackets has another name
-            case exp.Column() | exp.Dot() if item.name and _WORD.fullmatch(item.name):
-                return [GivenColumn(name=item.name, type=self._type(item, scope))]
+            case exp.Column() | exp.Dot() if expr.name and _WORD.fullmatch(expr.name):
+                return [GivenColumn(name=expr.name, type=self._type(expr, scope))]
             case _:
                 return None
 
@@ -420,25 +420,25 @@ def _own_type(expr: exp.Expr) -> str | None:
             return None
 
 
-def _own_aggregates(item: exp.Expr, select: exp.Select) -> bool:
+def _own_aggregates(expr: exp.Expr, select: exp.Select) -> bool:
     """Returns True if an item certainly has an aggregate of this SELECT."""
     return any(
         call.find_ancestor(exp.Select) is select
         and call.find_ancestor(exp.Window) is None
         and not call.expressions
-        for call in item.find_all(*_AGGREGATES)
+        for call in expr.find_all(*_AGGREGATES)
     )
 
 
-def _starred(item: exp.Expr, scope: _Scope) -> Sequence[GivenColumn] | None:
+def _starred(expr: exp.Expr, scope: _Scope) -> Sequence[GivenColumn] | None:
     """The columns for which ``*``, ``t.*`` and ``* EXCEPT (a)`` stand, in order; None where they are not
     certain.
     """
-    star = item.this if isinstance(item, exp.Column) else item
+    star = expr.this if isinstance(expr, exp.Column) else expr
     if any(value for name, value in star.args.items() if name != "except_"):
         return None
-    select, qualifier = scope.select, item.table.lower() if isinstance(item, exp.Column) else ""
-    if isinstance(item, exp.Column) and len(item.parts) > 2:
+    select, qualifier = scope.select, expr.table.lower() if isinstance(expr, exp.Column) else ""
+    if isinstance(expr, exp.Column) and len(expr.parts) > 2:
         return None
     joins = joins_of(select)
     merging = [join for join in joins if _merges(join)]

@@ -26,9 +26,9 @@ def bare(expr: exp.Expr) -> exp.Expr:
     return expr
 
 
-def unaliased(item: exp.Expr) -> exp.Expr:
+def unaliased(expr: exp.Expr) -> exp.Expr:
     """The expression that an item of SELECT computes."""
-    return item.this if isinstance(item, exp.Alias | exp.Aliases) else item
+    return expr.this if isinstance(expr, exp.Alias | exp.Aliases) else expr
 
 
 def column_or_function(node: exp.Expr) -> str | None:

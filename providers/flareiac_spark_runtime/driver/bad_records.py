@@ -39,41 +39,41 @@ _WAY_ON: Final = (
 _FIXED: Final = "Or correct the record, or the columns of the stream."
 
 
-def taken_off(frame: "DataFrame", item: StreamInput) -> Any:
+def taken_off(frame: "DataFrame", stream_input: StreamInput) -> Any:
     """The frame of an input without what marks bad records, and with what becomes of them."""
     if GOOD not in frame.columns:
         return frame
     names = [name for name in frame.columns if name not in OWN]
-    if not item.bad_records:
-        judgement = f"CASE WHEN {GOOD} THEN {STAYS} ELSE raise_error({_complaint(item.name)}) END"
+    if not stream_input.bad_records:
+        judgement = f"CASE WHEN {GOOD} THEN {STAYS} ELSE raise_error({_complaint(stream_input.name)}) END"
         return frame.where(judgement).selectExpr(*map(quote, names))
-    judged = {column.name for column in item.source.judged_columns}
+    judged = {column.name for column in stream_input.source.judged_columns}
     record = f"struct({', '.join(quote(name) for name in names if name in judged)})"
     beside = [quote(name) for name in names if name not in judged]
     judgement = f"CASE WHEN {GOOD} THEN {record} END AS {_RECORD}"
-    judged_rows = _counted(frame.selectExpr(judgement, *beside), f"{NAME}{item.name}")
-    if item.bad_records in (DROP, QUARANTINE):
+    judged_rows = _counted(frame.selectExpr(judgement, *beside), f"{NAME}{stream_input.name}")
+    if stream_input.bad_records in (DROP, QUARANTINE):
         judged_rows = judged_rows.where(f"{_RECORD} IS NOT NULL")
     return judged_rows.selectExpr(
         *(f"{_RECORD}.{quote(name)} AS {quote(name)}" if name in judged else quote(name) for name in names)
     )
 
 
-def bad_rows(frame: "DataFrame", item: StreamInput, output: TableOutput, job: str) -> Any:
+def bad_rows(frame: "DataFrame", stream_input: StreamInput, output: TableOutput, job: str) -> Any:
     """The rows of the quarantine table for the bad records of a marked frame, by the names of the table's
     columns.
     """
     names = [quote(name) for name in frame.columns if name not in OWN]
     record = f"CASE WHEN {GOOD} THEN struct({', '.join(names)}) END AS {_RECORD}"
-    counted = _counted(frame.selectExpr(record, MARKER), f"quarantine.{item.name}")
-    return counted.where(f"{_RECORD} IS NULL").selectExpr(*_known(output, item.name, job))
+    counted = _counted(frame.selectExpr(record, MARKER), f"quarantine.{stream_input.name}")
+    return counted.where(f"{_RECORD} IS NULL").selectExpr(*_known(output, stream_input.name, job))
 
 
-def empty_bad_rows(empty: "DataFrame", item: StreamInput, output: TableOutput, job: str) -> Any:
+def empty_bad_rows(empty: "DataFrame", stream_input: StreamInput, output: TableOutput, job: str) -> Any:
     """The same of no record. ``empty``: the frame of the input without rows."""
     fields = ", ".join(f"{name}: {kind}" for name, kind in MARKED.items())
     return empty.selectExpr(f"CAST(NULL AS STRUCT<{fields}>) AS {MARKER}").selectExpr(
-        *_known(output, item.name, job)
+        *_known(output, stream_input.name, job)
     )
 
 

@@ -59,27 +59,32 @@ def open_input(
             assert_never(item)
 
 
-def _files(session: "SparkSession", item: FilesInput) -> Any:
-    path, options = as_pattern(item.path), strict(item.format, item.options)
-    if item.format == "parquet":
-        declared = session.createDataFrame([], spark_columns(item.columns)).schema
+def _files(session: "SparkSession", files_input: FilesInput) -> Any:
+    path, options = as_pattern(files_input.path), strict(files_input.format, files_input.options)
+    if files_input.format == "parquet":
+        declared = session.createDataFrame([], spark_columns(files_input.columns)).schema
         try:
             frame = declared_columns_of(session, session.read, declared, path, options)
         except StartRefused as refused:
             raise refusal_of(refused.problem) from None
-        names = [quote(column.name) for column in item.columns]
-        return valid_texts(frame, item.columns, is_text=False).select(*names)
-    return session.read.format(item.format).schema(spark_columns(item.columns)).options(**options).load(path)
+        names = [quote(column.name) for column in files_input.columns]
+        return valid_texts(frame, files_input.columns, is_text=False).select(*names)
+    return (
+        session.read.format(files_input.format)
+        .schema(spark_columns(files_input.columns))
+        .options(**options)
+        .load(path)
+    )
 
 
 def open_marked(
     session: "SparkSession",
-    item: StreamInput,
+    stream_input: StreamInput,
     starts: Mapping[str, int | None],
     checkpoints: tuple[Place, ...] = (),
 ) -> Any:
     """The frame of a stream with what is known of each bad record, where its source judges records."""
-    return _judged(session, item, starts, checkpoints, explains=True)
+    return _judged(session, stream_input, starts, checkpoints, explains=True)
 
 
 def explained(
@@ -98,15 +103,15 @@ def explained(
 
 def _judged(
     session: "SparkSession",
-    item: StreamInput,
+    stream_input: StreamInput,
     starts: Mapping[str, int | None],
     checkpoints: tuple[Place, ...],
     *,
     explains: bool = False,
 ) -> Any:
     try:
-        opening = _Opening(session, item.bad_records, checkpoints, explains)
-        return item.source.open(opening, starts.get(item.name))
+        opening = _Opening(session, stream_input.bad_records, checkpoints, explains)
+        return stream_input.source.open(opening, starts.get(stream_input.name))
     except StartRefused as refused:
         raise refusal_of(refused.problem) from None
 

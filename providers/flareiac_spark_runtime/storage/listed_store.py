@@ -46,11 +46,11 @@ class ListedStore:
     def delete(self, keys: Sequence[str]) -> None:
         raise NotImplementedError("a listing is for reading")
 
-    def _enter(self, item: Listed) -> None:
+    def _enter(self, listed: Listed) -> None:
         """Into the level of each folder above it."""
-        folder = item.key[: item.key.rfind("/") + 1]
+        folder = listed.key[: listed.key.rfind("/") + 1]
         # The marker of a folder is in the folder itself
-        self._levels.setdefault(folder, {})[item.key] = item
+        self._levels.setdefault(folder, {})[listed.key] = listed
         while len(folder) > len(self._prefix):
             above = folder[: folder.rstrip("/").rfind("/") + 1]
             level = self._levels.setdefault(above, {})

@@ -42,11 +42,11 @@ def is_aggregate(node: exp.Expr) -> bool:
             return False
 
 
-def _own(item: exp.Expr) -> Iterator[exp.Expr]:
+def _own(expr: exp.Expr) -> Iterator[exp.Expr]:
     """The nodes of an expression but those of OVER and of queries inside."""
-    yield item
-    if not isinstance(item, exp.Window | exp.Query):
-        for child in item.iter_expressions():
+    yield expr
+    if not isinstance(expr, exp.Window | exp.Query):
+        for child in expr.iter_expressions():
             yield from _own(child)
 
 
@@ -84,9 +84,9 @@ class _Gatherer:
             outputs=outputs, having=conditions, finish=lambda node: self._above(finish.resolve(node))
         )
 
-    def _output(self, item: exp.Expr, name: str) -> exp.Expr:
-        resolved = self._resolved(item)
-        self._words = _words(unaliased(item), resolved)
+    def _output(self, expr: exp.Expr, name: str) -> exp.Expr:
+        resolved = self._resolved(expr)
+        self._words = _words(unaliased(expr), resolved)
         found = self._above(resolved, name)
         self._words = []
         return found
@@ -101,11 +101,11 @@ class _Gatherer:
             found.append((column_name(expression), expression))
         return found
 
-    def _resolved(self, item: exp.Expr) -> exp.Expr:
-        if not isinstance(item, exp.Alias):
-            return self._resolver.resolve(item)
-        found = self._resolver.resolve(item.this)
-        self._resolver.earlier[item.alias.lower()] = found.copy()
+    def _resolved(self, expr: exp.Expr) -> exp.Expr:
+        if not isinstance(expr, exp.Alias):
+            return self._resolver.resolve(expr)
+        found = self._resolver.resolve(expr.this)
+        self._resolver.earlier[expr.alias.lower()] = found.copy()
         return found
 
     # Keys

@@ -98,26 +98,26 @@ class Resolver:
                 found.append(self._field(expression))
         return found
 
-    def _field(self, item: exp.Expr) -> exp.Expr:
-        item = bare(item)
-        match item:
+    def _field(self, expr: exp.Expr) -> exp.Expr:
+        expr = bare(expr)
+        match expr:
             case exp.Alias():
-                return _called(self.resolve(item.this), item.alias)
+                return _called(self.resolve(expr.this), expr.alias)
             case exp.Column():
-                variable = self._variable([part.name for part in item.parts])
+                variable = self._variable([part.name for part in expr.parts])
                 return _called(
-                    self.resolve(item),
-                    item.name if variable is None or len(item.parts) > 1 else _declared(variable, item.name),
+                    self.resolve(expr),
+                    expr.name if variable is None or len(expr.parts) > 1 else _declared(variable, expr.name),
                 )
-            case exp.Identifier() if (variable := self._variable([item.name])) is not None:
-                return _called(variable, _declared(variable, item.name))
+            case exp.Identifier() if (variable := self._variable([expr.name])) is not None:
+                return _called(variable, _declared(variable, expr.name))
             case exp.Dot():
-                rooted = isinstance(_root(item), exp.Column)
+                rooted = isinstance(_root(expr), exp.Column)
                 return _called(
-                    self.resolve(item), item.expression.name if rooted else f".{item.expression.name}"
+                    self.resolve(expr), expr.expression.name if rooted else f".{expr.expression.name}"
                 )
             case _:
-                return self.resolve(item)
+                return self.resolve(expr)
 
     def _lambda(self, node: exp.Lambda) -> exp.Expr:
         names = {each.name.lower(): each.name for each in node.expressions}
@@ -182,19 +182,19 @@ class Resolver:
         return fields_of(calls[0].copy(), parts[1:]) if len(calls) == 1 else None
 
 
-def column_name(item: exp.Expr) -> str:
+def column_name(expr: exp.Expr) -> str:
     """The name that an item of SELECT gives its column; "" where Spark makes one up."""
-    match item:
+    match expr:
         case exp.Alias() | exp.Column():
-            return str(item.alias_or_name)
+            return str(expr.alias_or_name)
         case exp.Dot():
-            return str(item.expression.name)
+            return str(expr.expression.name)
         case exp.Paren():
-            return column_name(item.this)
+            return column_name(expr.this)
         case exp.Cast(this=exp.Column() as column) if len(column.parts) == 1:
             return str(column.name)
         case exp.Anonymous(expressions=[exp.Column() as column]) if (
-            item.name.lower() in CASTS and len(column.parts) == 1
+            expr.name.lower() in CASTS and len(column.parts) == 1
         ):
             return str(column.name)
         case _:

@@ -32,13 +32,13 @@ def unrecoverable(dropped: Mapping[str, TableIdentity], beside: str, catalog: Ca
         return []
 
 
-def _may_go_on(item: TableIdentity, known: Collection[str], catalog: CatalogSpec) -> bool:
+def _may_go_on(table_identity: TableIdentity, known: Collection[str], catalog: CatalogSpec) -> bool:
     """Returns True if there may be a later metadata file of the table; ``known`` ones are another's. Raises
     ``Failure`` and ``OSError``.
     """
-    if item.last_is_known:
+    if table_identity.last_is_known:
         return False
-    folder, _, name = item.metadata_location.rpartition("/")
+    folder, _, name = table_identity.metadata_location.rpartition("/")
     try:
         names = names_in(folder, catalog)
     except FileNotFoundError:
@@ -50,5 +50,5 @@ def _may_go_on(item: TableIdentity, known: Collection[str], catalog: CatalogSpec
         if f"{folder}/{each}" not in known
     ]
     return len(strange) > _MOST_STRANGE or any(
-        load(each, catalog)["table-uuid"] == item.uuid for each in strange
+        load(each, catalog)["table-uuid"] == table_identity.uuid for each in strange
     )
