@@ -43,10 +43,10 @@ def everything() -> Mapping[str, Entry]:
     """Each name that can be explained. The attributes of blocks are named with a dot, as in
     ``job.input.table``.
     """
-    found: dict[str, Entry] = {}
+    entries: dict[str, Entry] = {}
     for source in (_topics, _functions, _pages, _codes, _blocks):
-        found.update(source())
-    return found
+        entries.update(source())
+    return entries
 
 
 def explain(name: str) -> Explained:

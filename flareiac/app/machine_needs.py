@@ -20,14 +20,16 @@ def lacking(workspace: Workspace, plan: Plan) -> tuple[Diagnostic, ...]:
     """
     if not plan.applyable:
         return ()
-    found: dict[tuple[str, str], Diagnostic] = {}
+    diagnostics: dict[tuple[str, str], Diagnostic] = {}
     for starting, address in _starting(plan):
         session = workspace.session(workspace.installed.registry.provider_of[plan.references[starting].type])
         if isinstance(session, Preparing):
             references = planned_references(plan, (starting, address), lambda _address: {})
             for each in session.lacking(plan.references[starting], references):
-                found.setdefault((each.code, each.detail), each if each.address else each.at(address=address))
-    return tuple(found.values())
+                diagnostics.setdefault(
+                    (each.code, each.detail), each if each.address else each.at(address=address)
+                )
+    return tuple(diagnostics.values())
 
 
 def _starting(plan: Plan) -> Iterator[tuple[str, str]]:

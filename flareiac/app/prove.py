@@ -109,19 +109,19 @@ def ask(
             asked = _request(asked_of, resource, snapshot, asking)
             if asked is not None:
                 by_driver.setdefault((resource.provider, resource.type), []).append(asked)
-    found: list[Proofs] = []
+    proofses: list[Proofs] = []
     for (provider, kind), requests in by_driver.items():
         driver = workspace.driver(provider, kind)
         if isinstance(driver, Proving):
             try:
-                found.append(driver.prove(requests, locally=asking.locally))
+                proofses.append(driver.prove(requests, locally=asking.locally))
             except Failure as failure:
-                found.append(Proofs(diagnostics=failure.diagnostics))
+                proofses.append(Proofs(diagnostics=failure.diagnostics))
     return Proofs(
-        diagnostics=tuple(diagnostic for each in found for diagnostic in each.diagnostics),
-        learned={address: identity for each in found for address, identity in each.learned.items()},
-        left={address: identity for each in found for address, identity in each.left.items()},
-        checked=frozenset().union(*(each.checked for each in found)),
+        diagnostics=tuple(diagnostic for each in proofses for diagnostic in each.diagnostics),
+        learned={address: identity for each in proofses for address, identity in each.learned.items()},
+        left={address: identity for each in proofses for address, identity in each.left.items()},
+        checked=frozenset().union(*(each.checked for each in proofses)),
     )
 
 

@@ -58,15 +58,15 @@ class RecordedView:
         ``Failure``.
         """
         types = self.workspace.installed.registry.types
-        found: dict[str, Relation] = {}
+        relations: dict[str, Relation] = {}
         for relation in (Relation.STREAMS_FROM, Relation.WRITES):
             for holder, record in self.snapshot.resources.items():
                 if record.type in types:
                     references = recorded_references(self.snapshot, record)
                     usages = recorded_usages(holder, record, types, references)
                     if any(usage.subject == address and usage.relation is relation for usage in usages):
-                        found[holder] = relation
-        return [(self.resource(holder), relation) for holder, relation in sorted(found.items())]
+                        relations[holder] = relation
+        return [(self.resource(holder), relation) for holder, relation in sorted(relations.items())]
 
     def running(self, resource: RecordedResource) -> RunStatus | None:
         """Returns the status of a resource; None where it does not run. Raises ``Failure``."""

@@ -347,7 +347,7 @@ def _preflight(plan: Plan, recording: Recording, ports: Ports, begun: frozenset[
     """Asks drivers that can to prove their changes before the first side effect."""
     snapshot = recording.snapshot
     resources = {item.address: item for item in plan.resources}
-    found: list[Preflight] = []
+    preflights: list[Preflight] = []
     note = waiting_notes(ports.emit)
     by_driver: dict[tuple[str, str], list[ChangeRequest]] = {}
     for operation in plan.operations:
@@ -370,12 +370,12 @@ def _preflight(plan: Plan, recording: Recording, ports: Ports, begun: frozenset[
             noun = kind if len(requests) == 1 else f"{kind}s"
             ports.emit(Note(message=f"Analysing {len(requests)} {noun} (nothing is changed yet)..."))
             try:
-                found.append(driver.preflight(requests))
+                preflights.append(driver.preflight(requests))
             except Failure as failure:
-                found.append(Preflight(diagnostics=failure.diagnostics))
+                preflights.append(Preflight(diagnostics=failure.diagnostics))
     return Preflight(
-        diagnostics=tuple(diagnostic for each in found for diagnostic in each.diagnostics),
-        refuted={address: identity for each in found for address, identity in each.refuted.items()},
-        left={address: identity for each in found for address, identity in each.left.items()},
-        blocks=any(each.blocks for each in found),
+        diagnostics=tuple(diagnostic for each in preflights for diagnostic in each.diagnostics),
+        refuted={address: identity for each in preflights for address, identity in each.refuted.items()},
+        left={address: identity for each in preflights for address, identity in each.left.items()},
+        blocks=any(each.blocks for each in preflights),
     )

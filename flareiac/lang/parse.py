@@ -48,7 +48,7 @@ def parse_blocks(source: Source, word: str, diagnostics: Diagnostics) -> tuple[B
     """The top-level blocks of one type in a file; the items around them are split off and not read."""
     text = source.text.removeprefix("\ufeff")
     before = len(source.text) - len(text)
-    found: list[BlockNode] = []
+    block_nodes: list[BlockNode] = []
     for start, end in top_level_items(text):
         if not text.startswith(word, start):
             continue
@@ -59,9 +59,9 @@ def parse_blocks(source: Source, word: str, diagnostics: Diagnostics) -> tuple[B
             part = item[first:last]
             known = kept.find(key, origin, partial(_read_again, part, origin))
             body = known or _item(part, key, origin, kept, diagnostics)
-            found.extend(block for block in body.blocks if block.type == word)
+            block_nodes.extend(block for block in body.blocks if block.type == word)
         kept.close()
-    return tuple(found)
+    return tuple(block_nodes)
 
 
 def parse_expression(source: Source, diagnostics: Diagnostics) -> Expression | None:

@@ -56,13 +56,13 @@ def references(node: Node) -> list[Traversal]:
             Traversal(node.origin, start, end, root=root, steps=steps)
             for start, end, root, steps in node.body.mentions
         ]
-    found: list[Traversal] = []
+    traversals: list[Traversal] = []
     try:
-        _walk(node, frozenset(), found)
+        _walk(node, frozenset(), traversals)
     except RecursionError:
         return []  # evaluation says so with a span
-    found.sort(key=lambda item: (item.origin.base + item.start, item.origin.base + item.end))
-    return found
+    traversals.sort(key=lambda item: (item.origin.base + item.start, item.origin.base + item.end))
+    return traversals
 
 
 def _walk(node: Node, bound: frozenset[str], found: list[Traversal]) -> None:

@@ -276,14 +276,14 @@ def literal_text(expr: Node) -> str | None:
 
 def children(node: Node) -> list[Node]:
     """The nodes directly inside a node, in source order as far as fields go."""
-    found: list[Node] = []
+    nodes: list[Node] = []
     for name in FIELDS[node.__class__]:
         value = getattr(node, name)
         if value.__class__ is tuple:
-            found += [item for item in value if isinstance(item, Node)]
+            nodes += [item for item in value if isinstance(item, Node)]
         elif value.__class__ is not str and isinstance(value, Node):
-            found.append(value)
-    return found
+            nodes.append(value)
+    return nodes
 
 
 NODE_TYPES: tuple[type[Node], ...] = (

@@ -171,7 +171,7 @@ class _Reader:
         if not isinstance(argument, ObjectConstructor):
             self.wrong(argument, "object takes attributes in braces: object({ name = string }).")
             return None
-        found: dict[str, TypeConstraint] = {}
+        type_constraints: dict[str, TypeConstraint] = {}
         defaults: dict[str, Value] = {}
         optional: set[str] = set()
         complete = True
@@ -180,11 +180,11 @@ class _Reader:
             if name is None or constraint is None:
                 complete = False
             else:
-                found[name] = constraint
+                type_constraints[name] = constraint
         if not complete:
             return None
-        type_ = ObjectType({name: item.type for name, item in found.items()}, frozenset(optional))
-        return TypeConstraint(type=type_, defaults=defaults, inside=_deeper(found))
+        type_ = ObjectType({name: item.type for name, item in type_constraints.items()}, frozenset(optional))
+        return TypeConstraint(type=type_, defaults=defaults, inside=_deeper(type_constraints))
 
     def attribute(
         self, object_item: ObjectItem, defaults: dict[str, Value], optional: set[str]

@@ -129,15 +129,15 @@ def former_questions(snapshot: Snapshot) -> list[Question]:
     """Returns the questions about resources that left the state and for which another resource still holds
     data.
     """
-    found: list[Question] = []
+    questions: list[Question] = []
     for record in snapshot.resources.values():
         if (user := record.user) is not None:
             references = {**recorded_connections(user), record.address: record.referenced()}
             request = ReadRequest(
                 address=user.address, desired=None, recorded=user.recorded(), references=references
             )
-            found.append(Question(provider=user.provider, type=user.type, request=request))
-    return found
+            questions.append(Question(provider=user.provider, type=user.type, request=request))
+    return questions
 
 
 def _unknown(address: str, usages: Iterable[Usage]) -> Iterator[Hold]:
@@ -149,14 +149,14 @@ def wanting(
     planned: Mapping[str, PlannedResource], types: Mapping[str, ResourceType]
 ) -> dict[str, PlannedResource]:
     """The resources for which maintenance is declared and that are there."""
-    found: dict[str, PlannedResource] = {}
+    planned_resources: dict[str, PlannedResource] = {}
     for address, item in planned.items():
         maintainer = types[item.type].maintaining.maintainer
         if maintainer is None or item.observed is None or item.action not in KEPT or item.proposal.blockers:
             continue
         if maintainer().wants(item.proposal.planned or item.desired or {}):
-            found[address] = item
-    return found
+            planned_resources[address] = item
+    return planned_resources
 
 
 def planned_tasks(

@@ -271,13 +271,13 @@ def _complaints(unplanned: Collection[Unplanned], inputs: Inputs, options: Optio
     """
     if options.maintenance is not Maintenance.ONLY:
         return [item.diagnostic for item in unplanned]
-    found: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     for item in unplanned:
         resource = inputs.desired.resources.get(item.address)
         maintainer = inputs.types[resource.address.type].maintaining.maintainer if resource else None
         if resource and maintainer and maintainer().wants(resource.attributes):
-            found.append(_left_out(item.address, item.diagnostic.line))
-    return found
+            diagnostics.append(_left_out(item.address, item.diagnostic.line))
+    return diagnostics
 
 
 def _untouched(

@@ -32,22 +32,22 @@ def collect(
     desired: Desired, types: Mapping[str, ResourceType], references: Mapping[str, Resolved]
 ) -> tuple[Usage, ...]:
     """The usages of every desired resource."""
-    found: list[Usage] = []
+    usages: list[Usage] = []
     for address, resource in desired.resources.items():
-        found.extend(types[resource.address.type].relations.usages(address, resource.attributes, references))
-    return tuple(found)
+        usages.extend(types[resource.address.type].relations.usages(address, resource.attributes, references))
+    return tuple(usages)
 
 
 def collect_seen(
     desired: Desired, types: Mapping[str, ResourceType], observations: Mapping[str, Observation]
 ) -> tuple[Usage, ...]:
     """The usages of desired resources that observed identities show."""
-    found: list[Usage] = []
+    usages: list[Usage] = []
     for address, resource in desired.resources.items():
         observed = observations.get(address)
         if isinstance(observed, Present):
-            found.extend(types[resource.address.type].relations.seen_usages(address, observed.identity))
-    return tuple(found)
+            usages.extend(types[resource.address.type].relations.seen_usages(address, observed.identity))
+    return tuple(usages)
 
 
 _USES = (Relation.WRITES, Relation.STREAMS_FROM, Relation.LOOKS_UP, Relation.KEEPS_STATE_IN)
@@ -107,7 +107,7 @@ def by_subject(usages: Iterable[Usage]) -> dict[str, tuple[Usage, ...]]:
 def conflicts(usages: Iterable[Usage], desired: Desired) -> list[Diagnostic]:
     """One error for each pair of holders whose usages exclude each other."""
     first: dict[tuple[Relation, str], Usage] = {}
-    found: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     for usage in usages:
         conflict = usage.conflict or _EXCLUSIVE.get(usage.relation)
         if conflict is None:
@@ -116,7 +116,7 @@ def conflicts(usages: Iterable[Usage], desired: Desired) -> list[Diagnostic]:
         if earlier.holder == usage.holder:
             continue
         holder = desired.resources.get(usage.holder)
-        found.append(
+        diagnostics.append(
             error(
                 conflict.code,
                 f"{earlier.holder} and {usage.holder} {conflict.what}: {usage.subject}."
@@ -125,7 +125,7 @@ def conflicts(usages: Iterable[Usage], desired: Desired) -> list[Diagnostic]:
                 address=usage.holder,
             )
         )
-    return found
+    return diagnostics
 
 
 def disturbed(proposals: Mapping[str, Proposal], usages: Iterable[Usage]) -> dict[str, tuple[Impact, ...]]:

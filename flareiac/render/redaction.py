@@ -31,11 +31,13 @@ def sensitive_paths(schema: Block | None) -> tuple[Pattern, ...]:
     """The places of all sensitive attributes of a body."""
     if schema is None:
         return ()
-    found: list[Pattern] = [(name,) for name, attribute in schema.attributes.items() if attribute.sensitive]
+    patterns: list[Pattern] = [
+        (name,) for name, attribute in schema.attributes.items() if attribute.sensitive
+    ]
     for name, nested in schema.blocks.items():
         step: Pattern = (name,) if nested.nesting is Nesting.SINGLE else (name, None)
-        found.extend((*step, *inner) for inner in sensitive_paths(nested.block))
-    return tuple(found)
+        patterns.extend((*step, *inner) for inner in sensitive_paths(nested.block))
+    return tuple(patterns)
 
 
 def sensitive_in(resource: PlannedResource, schemas: Schemas) -> tuple[Pattern, ...]:

@@ -21,7 +21,7 @@ def classify(
     that was recorded (so: once declared) but is no longer desired is a removal (``new`` is ABSENT); a key
     that is only observed is unmanaged and left out.
     """
-    found: list[AttributeChange] = []
+    attribute_changes: list[AttributeChange] = []
     _walk(
         (),
         desired,
@@ -29,9 +29,9 @@ def classify(
         ABSENT if observed is None else observed,
         recorded is None,
         observed is None,
-        found,
+        attribute_changes,
     )
-    return tuple(found)
+    return tuple(attribute_changes)
 
 
 def _walk(

@@ -45,7 +45,7 @@ _CODES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplyMode:
-    """How an apply goes about it."""
+    """The manner in which an apply works."""
 
     auto_approve: AutoApprove = False
     on_error: Annotated[

@@ -95,10 +95,10 @@ def _concat(*lists: Value) -> Value:
 
 
 def _distinct(items: Value) -> Value:
-    found: dict[Hashable, Value] = {}
+    values: dict[Hashable, Value] = {}
     for item in elements(items):
-        found.setdefault(identity(item), item)
-    return like(list(found.values()), items)
+        values.setdefault(identity(item), item)
+    return like(list(values.values()), items)
 
 
 def _flatten(items: Value) -> Value:

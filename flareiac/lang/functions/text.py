@@ -77,11 +77,11 @@ def _regex(pattern: Value, text: Value) -> Value:
 def _regex_all(pattern: Value, text: Value) -> Value:
     wanted = compiled(pattern.raw, 0)
     kind = _result_type(wanted)
-    found: list[Value] = []
+    values: list[Value] = []
     for match in wanted.all(text.raw):
-        found.append(_captured(match, wanted, kind))
-        within_limit(len(found), "elements")
-    return list_value(found, kind)
+        values.append(_captured(match, wanted, kind))
+        within_limit(len(values), "elements")
+    return list_value(values, kind)
 
 
 def _replace(text: Value, old: Value, new: Value) -> Value:

@@ -37,18 +37,18 @@ def _undone(metadata: Attributes) -> dict[str, UndoneBatches]:
     for commit in commits(metadata):
         if commit.query is not None and commit.batch is not None:
             kept[commit.query] = max(kept.get(commit.query, commit.batch), commit.batch)
-    found: dict[str, UndoneBatches] = {}
+    undone_batcheses: dict[str, UndoneBatches] = {}
     for item in left:
         assert item.query is not None, "filtered above"
         assert item.batch is not None, "filtered above"
         if item.batch > kept.get(item.query, -1):
-            known = found.get(item.query, UndoneBatches(first=item.batch, last=item.batch, rows=0))
-            found[item.query] = UndoneBatches(
+            known = undone_batcheses.get(item.query, UndoneBatches(first=item.batch, last=item.batch, rows=0))
+            undone_batcheses[item.query] = UndoneBatches(
                 first=min(known.first, item.batch),
                 last=max(known.last, item.batch),
                 rows=known.rows + (item.added or 0),
             )
-    return found
+    return undone_batcheses
 
 
 def since(found: TableWriters, recorded: TableWriters | None) -> TableWriters:
@@ -76,13 +76,13 @@ def unacknowledged(
 
 
 def _queries(newest: Iterable[Commit]) -> dict[str, QueryCommits]:
-    found: dict[str, QueryCommits] = {}
+    query_commitses: dict[str, QueryCommits] = {}
     for item in newest:
         if item.query is not None:
-            known = found.setdefault(item.query, QueryCommits(at=item.at))
+            known = query_commitses.setdefault(item.query, QueryCommits(at=item.at))
             if item.batch is not None:
-                found[item.query] = _with_batch(known, item.batch, item.output)
-    return found
+                query_commitses[item.query] = _with_batch(known, item.batch, item.output)
+    return query_commitses
 
 
 def _with_batch(known: QueryCommits, batch: int, output: str | None) -> QueryCommits:
@@ -102,7 +102,7 @@ def _runs(newest: Iterable[Commit]) -> dict[str, int]:
 
 
 def _others(newest: Iterable[Commit]) -> tuple[ForeignCommits, ...]:
-    found: dict[tuple[str, str, str], ForeignCommits] = {}
+    foreign_commitses: dict[tuple[str, str, str], ForeignCommits] = {}
     for item in newest:
         if item.is_foreign:
             first = ForeignCommits(
@@ -114,6 +114,6 @@ def _others(newest: Iterable[Commit]) -> tuple[ForeignCommits, ...]:
                 snapshot_id=item.id,
             )
             key = (item.engine, item.app, item.operation)
-            known = found.get(key, first)
-            found[key] = replace(known, count=known.count + 1)
-    return tuple(found.values())
+            known = foreign_commitses.get(key, first)
+            foreign_commitses[key] = replace(known, count=known.count + 1)
+    return tuple(foreign_commitses.values())

@@ -42,7 +42,7 @@ class NamespaceDriver:
         read.
         """
         failures: dict[CatalogSpec, Failure | None] = {}
-        found: dict[str, Observation] = {}
+        observations: dict[str, Observation] = {}
         for request in requests:
             frame = NamespaceDefinition.of(_attributes(request))
             with contextlib.suppress(Failure):  # the read of it reports that
@@ -52,8 +52,8 @@ class NamespaceDriver:
                 if catalog not in failures:
                     failures[catalog] = _failure(catalog, frame.name)
                 if (failure := failures[catalog]) is not None:
-                    found[request.address] = _unreadable(request, failure)
-        return found
+                    observations[request.address] = _unreadable(request, failure)
+        return observations
 
     def read(self, request: ReadRequest) -> Observation:
         """The observed namespace, by one query."""

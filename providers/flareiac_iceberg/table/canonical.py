@@ -231,7 +231,7 @@ def _columns(
 ) -> dict[str, Column] | None:
     if not blocks:
         return None
-    found: dict[str, Column] = {}
+    columns: dict[str, Column] = {}
     lower: dict[str, str] = {}
     for name, block in blocks.items():
         _column_name(name, lower, diagnostics)
@@ -253,9 +253,9 @@ def _columns(
             tags=tags,
             default=default,
         )
-        found |= levels
+        columns |= levels
         _warn_of_unreadable(name, levels, diagnostics)
-    return found
+    return columns
 
 
 def _warn_of_unreadable(name: str, levels: Mapping[str, Column], diagnostics: Diagnostics) -> None:
@@ -367,7 +367,7 @@ def _partitions(
 ) -> list[PartitionField] | None:
     if value is None:
         return None
-    found: list[PartitionField] = []
+    partition_fields: list[PartitionField] = []
     for item in _list("partition_by", value, diagnostics):
         term = partition("identity", item) if isinstance(item, str) else item
         if not isinstance(term, dict) or set(term) != {"transform", "column", "param", "name"}:
@@ -377,15 +377,15 @@ def _partitions(
             continue
         field = PartitionField(**term)
         _check_transform(field.transform, field.column, columns, "partition_by", diagnostics)
-        if others := [other for other in found if _is_redundant(field, other)]:
+        if others := [other for other in partition_fields if _is_redundant(field, other)]:
             _warn_of_redundancy(field, others[0], diagnostics)
-        if any(other.term == field.term for other in found):
+        if any(other.term == field.term for other in partition_fields):
             why = f"{field} is twice in partition_by. Remove one of them."
             diagnostics.error(codes.PARTITION_FIELD_TWICE, why, attribute=("partition_by",))
             continue
-        _check_field_name(field, found, columns, diagnostics)
-        found.append(field)
-    return found
+        _check_field_name(field, partition_fields, columns, diagnostics)
+        partition_fields.append(field)
+    return partition_fields
 
 
 def _is_redundant(field: PartitionField, other: PartitionField) -> bool:
@@ -428,7 +428,7 @@ def _sorting(
 ) -> list[SortField] | None:
     if value is None:
         return None
-    found: list[SortField] = []
+    sort_fields: list[SortField] = []
     for item in _list("sort_by", value, diagnostics):
         term = sort_field("asc", item) if isinstance(item, str) else item
         if not isinstance(term, dict) or set(term) != {"transform", "column", "param", "direction", "nulls"}:
@@ -438,8 +438,8 @@ def _sorting(
             continue
         field = SortField(**term)
         _check_transform(field.transform, field.column, columns, "sort_by", diagnostics)
-        found.append(field)
-    return found
+        sort_fields.append(field)
+    return sort_fields
 
 
 def _is_known(term: Attributes, diagnostics: Diagnostics, attribute: str) -> bool:

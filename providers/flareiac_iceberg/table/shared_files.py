@@ -45,33 +45,33 @@ def not_purged(table: str) -> Diagnostic:
 
 def unsafe_purge(doomed: Doomed, mode: str) -> tuple[Blocker, ...]:
     """The reasons why a table cannot be purged, by the files that the purge would delete."""
-    found: list[Blocker] = []
+    blockers: list[Blocker] = []
     if doomed.unknown:
         why = f"Whether another entry of this table still needs its files is not known. {doomed.unknown}"
-        found.append(blocker(codes.FILES_SHARED, why, (_DROP,)))
+        blockers.append(blocker(codes.FILES_SHARED, why, (_DROP,)))
     if doomed.entries:
         why = (
             f"{_some(doomed.entries)} is this very table under another name: to purge it would destroy both. "
             "Remove one of the two with its files kept: take it out of the state, or write the line below in "
             "its block (put it back first) and apply, then remove the block."
         )
-        found.append(blocker(codes.FILES_SHARED, why, (_FORGET, _DROP)))
+        blockers.append(blocker(codes.FILES_SHARED, why, (_FORGET, _DROP)))
     if mode == _EVERYWHERE:
-        return tuple(found)
+        return tuple(blockers)
     if doomed.copies:
         why = (
             f"Another catalog may have a copy of this table: {_some(doomed.copies)} has its uuid and is not "
             "of its history. A killed writer leaves such a file, too; then delete it by hand."
         )
-        found.append(blocker(codes.FILES_SHARED, why, (_DROP, _ALL)))
+        blockers.append(blocker(codes.FILES_SHARED, why, (_DROP, _ALL)))
     if doomed.outside:
         why = (
             f"{len(doomed.outside):,} of the {doomed.files:,} files that its metadata names lie outside of "
             f"the location of the table: {_some(doomed.outside)}. Others may have put them there. Write one "
             "of the lines below in its block (put it back first) and apply, then remove the block."
         )
-        found.append(blocker(codes.FILES_OUTSIDE, why, (_DROP, _ALL)))
-    return tuple(found)
+        blockers.append(blocker(codes.FILES_OUTSIDE, why, (_DROP, _ALL)))
+    return tuple(blockers)
 
 
 def _some(names: Sequence[str]) -> str:

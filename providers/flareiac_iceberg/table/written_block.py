@@ -25,7 +25,7 @@ _NAMED_BLOCKS: Final = ("branch", "tag", "reader")
 def written_block(label: str, attributes: Attributes) -> WrittenBlock:
     """The block of a table. Values that are not shown may be replaced by marks."""
     table = TableDefinition.of(attributes)
-    found: dict[str, Written] = {
+    writtens: dict[str, Written] = {
         "catalog": table.catalog,
         "namespace": table.namespace,
         "name": None if table.name == label else table.name,
@@ -42,7 +42,7 @@ def written_block(label: str, attributes: Attributes) -> WrittenBlock:
     return WrittenBlock(
         type="table",
         label=label,
-        attributes={name: value for name, value in found.items() if value not in (None, [], {})},
+        attributes={name: value for name, value in writtens.items() if value not in (None, [], {})},
         blocks=(*columns, *_named(attributes), *_maintenance(attributes)),
     )
 

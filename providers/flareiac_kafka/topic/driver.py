@@ -143,17 +143,17 @@ class TopicDriver:
 
     def preflight(self, requests: Sequence[ChangeRequest]) -> Preflight:
         """Has the clusters check each change, and change nothing."""
-        found: list[Diagnostic] = []
+        diagnostics: list[Diagnostic] = []
         for request in requests:
             definition = TopicDefinition.of(request.action.planned)
             try:
                 _check(_cluster(definition, request), request.action, definition)
             except Refused as refused:
                 if refused.reason.name != _EXISTS:
-                    found.append(_refused(definition, refused).at(address=request.address))
+                    diagnostics.append(_refused(definition, refused).at(address=request.address))
             except Failure as failure:
-                found += [diagnostic.at(address=request.address) for diagnostic in failure.diagnostics]
-        return Preflight(diagnostics=tuple(found))
+                diagnostics += [diagnostic.at(address=request.address) for diagnostic in failure.diagnostics]
+        return Preflight(diagnostics=tuple(diagnostics))
 
     def apply(self, request: ChangeRequest) -> Outcome:
         """Creates the topic, or changes it while it is the one that the plan has seen. Raises ``Failure``

@@ -128,14 +128,14 @@ _WORDS: Final[Mapping[ChangeKind, str]] = {
 
 def query_changes(old: JobDefinition, new: JobDefinition, facts: JobFacts) -> tuple[JobChange, ...]:
     """Every difference of the steps, once for all outputs that they feed."""
-    found: dict[tuple[Path, str], JobChange] = {}
+    job_changes: dict[tuple[Path, str], JobChange] = {}
     comparison = _Steps(old, new, facts)
     for change in comparison.all():
         key = (change.path, change.text)
         # One step may feed outputs to which the same change means different things: the gravest is reported.
-        if key not in found or gravity(change) > gravity(found[key]):
-            found[key] = change
-    return tuple(found.values())
+        if key not in job_changes or gravity(change) > gravity(job_changes[key]):
+            job_changes[key] = change
+    return tuple(job_changes.values())
 
 
 def holds_state(job: JobDefinition, on: OutputFacts | None) -> bool:

@@ -253,10 +253,10 @@ def _steps(
 def _refusals(
     request: PlanRequest, desired: CheckpointDefinition, recorded: CheckpointDefinition
 ) -> tuple[Blocker, ...]:
-    found: list[Blocker] = []
+    blockers: list[Blocker] = []
     before, after = recorded.generation, desired.generation
     if after < before:
-        found.append(
+        blockers.append(
             blocker(
                 codes.GENERATION_GOES_DOWN,
                 why=f"The generation goes from {before} down to {after}. An older generation does not know "
@@ -265,8 +265,8 @@ def _refusals(
             )
         )
     if after > before:
-        found += steps.blockers(desired, _facts(request))
-    return tuple(found)
+        blockers += steps.blockers(desired, _facts(request))
+    return tuple(blockers)
 
 
 def _in_use(request: PlanRequest, desired: CheckpointDefinition) -> Blocker:

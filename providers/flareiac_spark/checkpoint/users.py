@@ -32,14 +32,14 @@ def users_of(checkpoint: Place, controls: Iterable[str]) -> tuple[CheckpointUser
     """The jobs with a query in this checkpoint, of the applications with these control directories. Raises
     ``Failure``.
     """
-    found: list[CheckpointUser] = []
+    checkpoint_users: list[CheckpointUser] = []
     for place in controls:
         control = ControlDirectory(place)
         desired = read_desired(control)
         if desired is not None and (jobs := list(_jobs_in(checkpoint, desired))):
             status = read_status(control)
-            found += [_user(name, place, desired, status) for name in jobs]
-    return tuple(found)
+            checkpoint_users += [_user(name, place, desired, status) for name in jobs]
+    return tuple(checkpoint_users)
 
 
 def _jobs_in(checkpoint: Place, desired: Desired) -> Iterator[str]:

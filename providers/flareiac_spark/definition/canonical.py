@@ -154,11 +154,11 @@ def _checkpoint(checkpoint: Data, references: References) -> tuple[str | None, i
 
 
 def _steps(declared: Attributes, diagnostics: Diagnostics) -> dict[str, Step]:
-    found: dict[str, Step] = {}
+    steps: dict[str, Step] = {}
     for name, step in declared.items():
         _one_way(name, step, diagnostics)
         sql, call = step.get("sql"), python_call(step, ("step", name), diagnostics)
-        found[name] = of_block(
+        steps[name] = of_block(
             Step,
             step,
             sql=sql if isinstance(sql, str) else "",
@@ -168,7 +168,7 @@ def _steps(declared: Attributes, diagnostics: Diagnostics) -> dict[str, Step]:
             dedup=_dedup(step.get("dedup"), ("step", name, "dedup"), diagnostics),
             watermark=watermark_of(step.get("watermark"), None, ("step", name, "watermark"), diagnostics),
         )
-    return found
+    return steps
 
 
 def _one_way(name: str, step: Attributes, diagnostics: Diagnostics) -> None:
@@ -198,21 +198,21 @@ def _inputs(
     diagnostics: Diagnostics,
 ) -> dict[str, Input]:
     queries = [step.sql for step in steps.values()]
-    found: dict[str, Input] = {}
+    inputs: dict[str, Input] = {}
     for name, item in declared.items():
         if isinstance(item.get("stream"), Reference):
-            found[name] = _stream_input(name, item["stream"], queries, references)
+            inputs[name] = _stream_input(name, item["stream"], queries, references)
         elif isinstance(item.get("table"), Reference):
             columns = table_columns(item["table"], references)
             read = columns_read(queries, name, [column.name for column in columns]) if queries else None
-            found[name] = TableInput(
+            inputs[name] = TableInput(
                 table=item["table"],
                 columns=_texts(_kept(columns, read)),
                 column_order=_order(columns) if stars_over(queries, name) else None,
             )
         elif item.get("files"):
-            found[name] = _files_input(name, item["files"], references, project, diagnostics)
-    return found
+            inputs[name] = _files_input(name, item["files"], references, project, diagnostics)
+    return inputs
 
 
 def _stream_input(
@@ -285,13 +285,13 @@ def _files_input(
 
 def _quarantines(inputs: Mapping[str, Input], references: References) -> dict[str, Output]:
     """The outputs that no one writes down: of each input whose stream quarantines its bad records."""
-    found: dict[str, Output] = {}
+    outputs: dict[str, Output] = {}
     for name, item in inputs.items():
         resolved = references.get(item.stream.address) if isinstance(item, StreamInput) else None
         bad = StreamDefinition.of(resolved.attributes).bad_records if resolved is not None else None
         if bad is not None and bad.quarantine is not None:
             columns = table_columns(bad.quarantine, references)
-            found[output_name(name)] = TableOutput(
+            outputs[output_name(name)] = TableOutput(
                 table=bad.quarantine,
                 source=name,
                 mode="append",
@@ -302,7 +302,7 @@ def _quarantines(inputs: Mapping[str, Input], references: References) -> dict[st
                 columns=_texts(_kept(columns, frozenset(FIELDS))),
                 bad_records=True,
             )
-    return found
+    return outputs
 
 
 def _columns_given(

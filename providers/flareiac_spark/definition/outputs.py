@@ -65,15 +65,15 @@ def outputs_of(
     declared: Attributes, sources: OutputSources, references: References, diagnostics: Diagnostics
 ) -> dict[str, Output]:
     """The outputs by label; what is wrong with a block is reported."""
-    found: dict[str, Output] = {}
+    outputs: dict[str, Output] = {}
     for name, block in declared.items():
         source = block.get("from") or sources.default
         if isinstance(block.get("table"), Reference):
-            found[name] = _table(name, block, source, sources, references, diagnostics)
+            outputs[name] = _table(name, block, source, sources, references, diagnostics)
         elif block.get("kafka"):
             kafka = _Kafka(name, block, source, references, diagnostics)
-            found[name] = kafka.output(sources.columns.get(source.lower()))
-    return found
+            outputs[name] = kafka.output(sources.columns.get(source.lower()))
+    return outputs
 
 
 def _table(

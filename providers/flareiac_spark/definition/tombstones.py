@@ -34,16 +34,16 @@ def tombstone_outputs(
     diagnostics: Diagnostics,
 ) -> dict[str, TableOutput]:
     """One for each merge that names a table of tombstones. What is wrong is reported."""
-    found: dict[str, TableOutput] = {}
+    table_outputs: dict[str, TableOutput] = {}
     for name, output in outputs.items():
         table = _named(declared[name].get("merge"))
         if table is None or not isinstance(output, TableOutput) or output.merge is None:
             continue
         rules = _Rules(name, output, output.merge, table, references)
-        for code, why, path in rules.problems(outputs, found):
+        for code, why, path in rules.problems(outputs, table_outputs):
             diagnostics.error(code, why, attribute=("output", name, *path))
         filled = sources.filled(output.source)
-        found[output_name(name)] = replace(
+        table_outputs[output_name(name)] = replace(
             output,
             table=table,
             options={},
@@ -54,7 +54,7 @@ def tombstone_outputs(
             },
             tombstones_of=name,
         )
-    return found
+    return table_outputs
 
 
 def _named(merge: Data) -> Reference | None:

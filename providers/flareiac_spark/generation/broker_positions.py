@@ -142,18 +142,18 @@ def of_generation(case: JobCase, start: str) -> list[Blocker]:
 
 
 def _blockers(case: JobCase, queries: list[str]) -> list[Blocker]:
-    found: list[Blocker] = []
+    blockers: list[Blocker] = []
     begun = _has_begun(case.request, case.facts)
     for name in held_inputs(case.desired):
         reach = joined(case.facts.reach.get(query, {}).get(name, _NOT_ASKED) for query in queries)
         if reach.unknown is not None and begun:
-            found.append(_not_known(case.request, name, reach.unknown))
-        found += [
+            blockers.append(_not_known(case.request, name, reach.unknown))
+        blockers += [
             _lost(case, name, lost, reach.words)
             for lost in reach.lost
             if not (isinstance(lost, TopicGone) and not lost.read)
         ]
-    return found
+    return blockers
 
 
 def _has_begun(request: PlanRequest, facts: JobFacts) -> bool:

@@ -75,10 +75,10 @@ def emptied_for(spec: JobSpec) -> dict[str, EmptiedTable]:
     """The tables that were emptied for the generation of a definition, by output; they are noted beside the
     folders.
     """
-    found: dict[str, EmptiedTable] = {}
+    emptied_tables: dict[str, EmptiedTable] = {}
     for folder, _outputs in folders(spec).values():
-        found |= _emptied_in(folder)
-    return found
+        emptied_tables |= _emptied_in(folder)
+    return emptied_tables
 
 
 def _is_in_use(switch: GenerationSwitch, applications: Applications) -> bool:
@@ -155,10 +155,10 @@ def _last(newest: Place | None) -> LastQuery | None:
 
 
 def _emptied_since(switch: GenerationSwitch, folder: Place) -> dict[str, EmptiedTable]:
-    found: dict[str, EmptiedTable] = {}
+    emptied_tables: dict[str, EmptiedTable] = {}
     for number in range((switch.number_before or 0) + 1, switch.number + 1):
-        found |= _emptied_in(folder.with_name(f"g{number:04d}"))
-    return found
+        emptied_tables |= _emptied_in(folder.with_name(f"g{number:04d}"))
+    return emptied_tables
 
 
 def _emptied_in(folder: Place) -> dict[str, EmptiedTable]:

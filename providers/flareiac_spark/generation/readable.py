@@ -111,7 +111,7 @@ def of_start(case: JobCase) -> list[Blocker]:
         (stand.times for stand in case.facts.stands.values() if stand.times), {}
     )
     accepted = start_of(case.desired, case.request.references) == OLDEST_SNAPSHOT
-    found: dict[str, Blocker] = {}
+    blockers: dict[str, Blocker] = {}
     for name in case.desired.query_names:
         stand = case.facts.stands.get(name) or QueryPositions(times=times)
         for item, position in positions(case.desired, name, stand):
@@ -122,8 +122,8 @@ def of_start(case: JobCase) -> list[Blocker]:
             ):
                 continue  # it has just read there
             for each in _of_position(case, item, position, stand, accepted=accepted):
-                found.setdefault(each.line, each)
-    return list(found.values())
+                blockers.setdefault(each.line, each)
+    return list(blockers.values())
 
 
 def of_generation(case: JobCase) -> list[Blocker]:
@@ -131,13 +131,13 @@ def of_generation(case: JobCase) -> list[Blocker]:
     start = start_of(case.desired, case.request.references)
     if start in (LATEST, OLDEST_SNAPSHOT):
         return []
-    found: dict[str, Blocker] = {}
+    blockers: dict[str, Blocker] = {}
     for beginning, position, stand in _beginnings(case, start):
         if isinstance(position, Snapshots | Ambiguous) and case.facts.alive and case.facts.phase in _HEALTHY:
             continue
         for each in _of_position(case, beginning, position, stand, accepted=False, raised=True):
-            found.setdefault(each.line, each)
-    return list(found.values())
+            blockers.setdefault(each.line, each)
+    return list(blockers.values())
 
 
 def _beginnings(case: JobCase, start: str) -> Iterator[tuple[StreamedTable, Position, QueryPositions]]:

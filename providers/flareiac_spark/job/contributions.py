@@ -36,7 +36,7 @@ class Contribution:
     drift: tuple[str, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     unknown: tuple[str, ...] = ()
-    """What could not be found out."""
+    """The parts that could not be determined."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ Contributor: TypeAlias = Callable[[PlannedJob], Contribution]
 
 
 def contributed(planned: PlannedJob) -> Contribution:
-    """What all contributors add, in their order."""
+    """Joins the parts of all contributors, in their order."""
     parts = [contributor(planned) for contributor in CONTRIBUTORS]
     return Contribution(
         **{

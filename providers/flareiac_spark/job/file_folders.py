@@ -33,7 +33,7 @@ def folders_looked_at(
     """
     reads = job if declared is None else with_kept_reading(declared, job if request.recorded else None)
     streams = {name: stream for name, stream in reads.streams.items() if stream.source.folder is not None}
-    found: dict[str, FolderLook] = {}
+    folder_looks: dict[str, FolderLook] = {}
     for name, stream in streams.items():
         # A log does not name its stream
         logs = [
@@ -45,8 +45,8 @@ def folders_looked_at(
         how = stream.source.folder_read(input_columns(stream, request.references), logs, project)
         look = looked_at(how) if how is not None else None
         if look is not None:
-            found[name] = look
-    return found
+            folder_looks[name] = look
+    return folder_looks
 
 
 def warnings(case: JobCase) -> Iterator[Diagnostic]:

@@ -51,14 +51,14 @@ def prove_here(requests: Sequence[ChangeRequest], project: Project) -> Proofs:
 
 def _worth_keeping(asked: Sequence[ChangeRequest], said: Proofs) -> dict[str, KeptAnswer]:
     """Whole answers without an error."""
-    found: dict[str, KeptAnswer] = {}
+    kept_answers: dict[str, KeptAnswer] = {}
     for request in asked:
         pair = JobPayload.of(request.action.payload).pair
         identity = JobIdentity.of(said.learned.get(request.address, {}))
         proof = next((item for item in identity.proofs if item.pair == pair), None)
         if request.address in said.checked and (proof is not None or not pair):
-            found[request.address] = KeptAnswer(proof=proof)
-    return found
+            kept_answers[request.address] = KeptAnswer(proof=proof)
+    return kept_answers
 
 
 def _ask(requests: Sequence[ChangeRequest], project: Project) -> Proofs:

@@ -67,7 +67,7 @@ def _declared(request: ReadRequest) -> JobDefinition | None:
 
 def _reads(job: JobDefinition | None, references: References) -> dict[str, SchemaRead]:
     """By input."""
-    found: dict[str, SchemaRead] = {}
+    schema_reads: dict[str, SchemaRead] = {}
     for name, item in (job.streams if job is not None else {}).items():
         declared = references.get(item.stream.address)
         if declared is None:
@@ -75,8 +75,8 @@ def _reads(job: JobDefinition | None, references: References) -> dict[str, Schem
         # A job knows the columns that its steps read, which are not all that are declared
         read = item.source.schema_read(StreamDefinition.of(declared.attributes).columns)
         if read is not None:
-            found[name] = read
-    return found
+            schema_reads[name] = read
+    return schema_reads
 
 
 def later_versions(facts: JobFacts) -> Iterator[str]:

@@ -94,12 +94,12 @@ def with_schemas(desired: JobDefinition, recorded: JobDefinition | None, facts: 
     """
     if desired.avro:
         return desired
-    found: dict[str, WrittenSchema] = {}
+    written_schemas: dict[str, WrittenSchema] = {}
     for name, output in desired.avro_outputs.items():
         item = _written(_verdict(name, output, facts)) or _written_before(name, output, recorded)
         if item is not None:
-            found[name] = item
-    return replace(desired, avro=found)
+            written_schemas[name] = item
+    return replace(desired, avro=written_schemas)
 
 
 def _written(verdict: SubjectVerdict | None) -> WrittenSchema | None:

@@ -77,10 +77,10 @@ def misfits(
                 f"Install one that fits: {HOW_TO_INSTALL}.",
             ),
         )
-    found: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     if java_major is not None and java_major not in fit.java:
         wanted = " or ".join(map(str, fit.java))
-        found.append(
+        diagnostics.append(
             error(
                 codes.VERSIONS_DO_NOT_FIT,
                 f"Spark {spark_version} does not run on Java {java_major}. Use Java {wanted}: set "
@@ -88,8 +88,8 @@ def misfits(
             )
         )
     for coordinate in filter(None, map(parse_coordinate, packages)):
-        found.extend(_package_misfit(fit, spark_version, coordinate))
-    return tuple(found)
+        diagnostics.extend(_package_misfit(fit, spark_version, coordinate))
+    return tuple(diagnostics)
 
 
 def _package_misfit(fit: Fit, spark_version: str, coordinate: Coordinate) -> Iterable[Diagnostic]:

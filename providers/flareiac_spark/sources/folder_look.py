@@ -142,7 +142,7 @@ def _counted(files: Sequence[LandedFile]) -> tuple[int, str]:
 
 def _listed(folder: Path) -> tuple[list[LandedFile], bool]:
     """The files that are not hidden, and whether there are more. Raises ``OSError``."""
-    found: list[LandedFile] = []
+    landed_files: list[LandedFile] = []
     with os.scandir(folder):
         pass
     for at, folders, names in os.walk(folder):
@@ -150,15 +150,15 @@ def _listed(folder: Path) -> tuple[list[LandedFile], bool]:
         for name in sorted(names):
             if _is_hidden(name):
                 continue
-            if len(found) >= _MOST:
-                return found, True
+            if len(landed_files) >= _MOST:
+                return landed_files, True
             path = Path(at, name)
             try:
                 changed = int(path.stat().st_mtime * 1000)
             except OSError:
                 continue
-            found.append(LandedFile(path=str(path), changed_ms=changed, below=Path(at) != folder))
-    return found, False
+            landed_files.append(LandedFile(path=str(path), changed_ms=changed, below=Path(at) != folder))
+    return landed_files, False
 
 
 def _is_hidden(name: str) -> bool:

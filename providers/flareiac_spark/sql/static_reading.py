@@ -123,12 +123,12 @@ class _Scope:
     @property
     def everything(self) -> Columns | None:
         """All columns of all sources; None where those of one are not known."""
-        found: list[GivenColumn] = []
+        given_columns: list[GivenColumn] = []
         for given in self.sources.values():
             if given is None:
                 return None
-            found.extend(given)
-        return tuple(found)
+            given_columns.extend(given)
+        return tuple(given_columns)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -317,13 +317,13 @@ class _Reader:
         return written_offset(self._sql, place[0]), written_offset(self._sql, place[1] - 1) + 1
 
     def _given(self, scope: _Scope) -> Columns | None:
-        found: list[GivenColumn] = []
+        given_columns: list[GivenColumn] = []
         for expression in scope.select.expressions:
             columns = self._given_by(expression, scope)
             if columns is None:
                 return None
-            found.extend(columns)
-        return tuple(found)
+            given_columns.extend(columns)
+        return tuple(given_columns)
 
     def _given_by(self, expr: exp.Expr, scope: _Scope) -> Sequence[GivenColumn] | None:
         if is_star(expr):

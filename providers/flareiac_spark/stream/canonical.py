@@ -51,16 +51,16 @@ def sources(attributes: Attributes, project: Project) -> tuple[str, ...]:
 
 def columns_of(declared: Data, diagnostics: Diagnostics, at: Path = ("column",)) -> list[Column]:
     """Declared columns with normal types, in order; those whose type is wrong are left out."""
-    found: list[Column] = []
+    columns: list[Column] = []
     for name, column in (declared or {}).items():
         try:
             text = column["type"] if column["type"] is not UNKNOWN else "string"
-            found.append(Column.declared(name, text))
+            columns.append(Column.declared(name, text))
         except TypeTextError as problem:
             diagnostics.error(
                 codes.COLUMN_TYPE_OF_FILES, f"Column {name}: {problem}", attribute=(*at, name, "type")
             )
-    return found
+    return columns
 
 
 def watermark_of(

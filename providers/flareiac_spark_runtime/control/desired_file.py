@@ -14,7 +14,7 @@ _DESIRED: Final = "desired.json"
 
 
 class DesiredFile(Records):
-    """What should run, and whose directory it is."""
+    """The file of the desired state, and the owner of the directory."""
 
     def read_desired(self) -> Desired | None:
         """The desired state, or None if no one has written any yet."""

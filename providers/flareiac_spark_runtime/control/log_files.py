@@ -9,7 +9,7 @@ from flareiac_spark_runtime.storage import Place
 
 
 class LogFiles(Records):
-    """What the driver's process, the application and each job wrote to be read by people."""
+    """The logs of the driver's process, of the application and of each job."""
 
     @property
     def driver_output(self) -> Path:

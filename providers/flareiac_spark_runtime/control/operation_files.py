@@ -9,7 +9,7 @@ _OPERATION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
 
 class OperationFiles(Records):
-    """What the command line asks of an application once, and what it answers."""
+    """The files of operations: a question of the command line, and the answer of the application."""
 
     def submit_operation(self, operation: Operation) -> None:
         """Asks for one-shot work; the same id twice asks once."""

@@ -13,7 +13,7 @@ _REFUSED: Final = "refused-start.json"
 
 
 class StatusFiles(Records):
-    """What runs, and the last start that was refused."""
+    """The files of the status, and of the last start that was refused."""
 
     def read_status(self) -> Status | None:
         """The status that the application wrote last, None if it never did. The heartbeat in it may be

@@ -332,7 +332,7 @@ class Application:
 
 
 def _described(application: str) -> ApplicationStatus:
-    """What an application with this id can say of itself before it has read anything."""
+    """The status of an application with this id before it has read anything."""
     me = this_process()
     here = this_host()
     return ApplicationStatus(

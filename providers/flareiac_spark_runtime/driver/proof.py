@@ -133,16 +133,16 @@ class Prover:
             session, spec, lambda _session, item: self._leaf(session, item, sources[item.name])
         )
         fed = [output for output in spec.outputs if not output.tombstones_of and not _is_bad(output)]
-        found: dict[str, _Plans] = {}
+        planses: dict[str, _Plans] = {}
         for output in fed:
             frame = temp_views.view(session, output.source)
             shaped = micro_batch.shaped(session, frame, output, spec)
             mode = sinks.output_mode(session, [output], [shaped]) if spec.mode == "stream" else "append"
-            found[output.name] = self._of_query(shaped, mode)
+            planses[output.name] = self._of_query(shaped, mode)
         if spec.foreach_batch and spec.mode == "stream" and len(fed) > 1:
             flow = micro_batch.flow_of(session, spec, fed)
-            found[""] = self._of_query(flow.frame, flow.mode)
-        return found
+            planses[""] = self._of_query(flow.frame, flow.mode)
+        return planses
 
     def _of_query(self, frame: Any, mode: str) -> _Plans:
         assert self._writer is not None, "the control pair comes first"

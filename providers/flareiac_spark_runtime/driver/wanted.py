@@ -1,4 +1,4 @@
-"""What should run, as the driver of an application knows it: what it could read last."""
+"""The desired state as the driver of an application read it last."""
 
 import time
 from collections.abc import Hashable, Mapping

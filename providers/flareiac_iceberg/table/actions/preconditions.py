@@ -1,4 +1,4 @@
-"""What must still hold of a table for a planned change to be made. Pure."""
+"""The conditions that a table must still meet before a planned change is made. Pure."""
 
 from collections.abc import Mapping
 

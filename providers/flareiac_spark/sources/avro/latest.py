@@ -73,16 +73,16 @@ def asked(access: RegistryAccess, subjects: Iterable[str]) -> dict[str, SubjectA
     """The answers of a registry about each subject; where it gives no answer, it is asked for no other one.
     Raises nothing.
     """
-    found: dict[str, SubjectAnswer] = {}
+    subject_answers: dict[str, SubjectAnswer] = {}
     try:
         registry = Registry(access, timeout_s=TIMEOUT_S)
         for subject in subjects:
-            found[subject] = _asked(registry, subject)
+            subject_answers[subject] = _asked(registry, subject)
     except (RegistryProblem, Failure) as error:
         why = error.diagnostics[0].line if isinstance(error, Failure) else str(error)
         silent = SchemaUnknown(why=why.rstrip("."))
-        return {subject: found.get(subject, silent) for subject in subjects}
-    return found
+        return {subject: subject_answers.get(subject, silent) for subject in subjects}
+    return subject_answers
 
 
 def _asked(registry: Registry, subject: str) -> SubjectAnswer:

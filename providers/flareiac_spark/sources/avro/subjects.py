@@ -103,17 +103,17 @@ def judged(
     """The verdicts of a registry on each question; where it gives no answer, it is asked no other one. Raises
     nothing.
     """
-    found: dict[SubjectQuestion, SubjectVerdict] = {}
+    subject_verdicts: dict[SubjectQuestion, SubjectVerdict] = {}
     wanted = tuple(questions)
     try:
         registry = Registry(access, timeout_s=timeout_s)
         for question in wanted:
-            found[question] = _judged(registry, question)
+            subject_verdicts[question] = _judged(registry, question)
     except (RegistryProblem, Failure) as error:
         why = error.diagnostics[0].line if isinstance(error, Failure) else str(error)
         silent = SubjectUnknown(why=why.rstrip("."))
-        return {question: found.get(question, silent) for question in wanted}
-    return found
+        return {question: subject_verdicts.get(question, silent) for question in wanted}
+    return subject_verdicts
 
 
 def registered(access: RegistryAccess, subject: str, schema: str) -> int:

@@ -1,4 +1,4 @@
-"""What the readers of all clauses share: the operators that were made so far, and the way to other texts."""
+"""The common ground of the readers of all clauses: the operators made so far, and the way to other texts."""
 
 from collections.abc import Callable
 from typing import Final, Protocol, TypeVar
@@ -19,7 +19,7 @@ Resolve = Callable[[exp.Expr], exp.Expr]
 
 
 class Made:
-    """What was made of a query so far: its operators by id, its hints, and the windows that it computes."""
+    """The parts of a query so far: its operators by id, its hints, and the windows that it computes."""
 
     def __init__(self) -> None:
         self.operators: dict[str, Operator] = {}

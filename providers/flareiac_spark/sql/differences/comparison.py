@@ -1,4 +1,4 @@
-"""What the comparisons of all kinds of operators share: both sides, and the differences between them."""
+"""The common ground of the comparisons of all operators: both sides, and their differences."""
 
 from collections.abc import Iterator, Sequence
 from typing import Literal

@@ -74,7 +74,7 @@ def report_came(both: Comparison, operator: Operator, *, feeds_state: bool) -> N
 
 
 def report_other_leaves(both: Comparison, old: Block, new: Block, *, feeds_state: bool) -> None:
-    """Of operators below which nothing can be paired: the state that comes or goes, and what is read."""
+    """Reports state that comes or goes, and other reads, at operators below which nothing can be paired."""
     if holds_state(old.base) and not holds_state(new.base):
         report_gone(both, old.base, feeds_state=feeds_state)
     elif holds_state(new.base) and not holds_state(old.base):

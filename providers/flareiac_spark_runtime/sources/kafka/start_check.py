@@ -206,7 +206,7 @@ def _positions(lines: tuple[str | None, ...]) -> dict[int, Positions]:
 
 def _initial(checkpoint: Place) -> dict[int, Positions]:
     """The positions at which each stream begins, by its number."""
-    found: dict[int, Positions] = {}
+    positionses: dict[int, Positions] = {}
     for log in first_entries(checkpoint):
         text = log.read_bytes().decode(errors="replace")
         head, _, offset = text.partition("\n")
@@ -217,5 +217,5 @@ def _initial(checkpoint: Place) -> dict[int, Positions]:
         except ValueError:
             continue  # Spark says so
         if positions is not None:
-            found[int(log.parent.name)] = positions
-    return found
+            positionses[int(log.parent.name)] = positions
+    return positionses
