@@ -290,16 +290,16 @@ def test_letters_that_are_kept_for_a_short_time_are_told(mail: Mail) -> None:
     mail.holds(0, 10, keep_ms=60_000)
     assert "tray mail keeps records for 60 s only" in words_of(mail.plan(SLOWER))
     mail.holds(0, 10, age_ms=10 * DAY - 3_600_500)
-    told = words_of(mail.plan())
-    assert "the next record to read of tray mail, slot 0, is deleted from about" in told
-    assert "give the tray a longer keeping time (keep_ms)" in told
+    text = words_of(mail.plan())
+    assert "the next record to read of tray mail, slot 0, is deleted from about" in text
+    assert "give the tray a longer keeping time (keep_ms)" in text
 
 
 def test_the_last_letters_are_looked_at(mail: Mail) -> None:
     mail.holds(0, 10, text='{"id": 1, "sender": "Ann"}')
-    told = words_of(mail.plan())
-    assert "of the last 5 records of tray mail have fields that are not read" in told
-    assert "sender" in told
+    text = words_of(mail.plan())
+    assert "of the last 5 records of tray mail have fields that are not read" in text
+    assert "sender" in text
 
 
 def test_a_bureau_that_is_closed_leaves_it_unknown(mail: Mail) -> None:
