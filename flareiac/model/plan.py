@@ -64,6 +64,11 @@ class PlannedResource:
         )
 
     @property
+    def loses_data(self) -> bool:
+        """Returns True if rows, records or files are gone afterwards, whatever becomes of the resource."""
+        return any(step.effect is Effect.LOSES_DATA for step in self.proposal.steps)
+
+    @property
     def loses(self) -> bool:
         """Returns True if some of its data or state is gone afterwards although the resource itself stays."""
         return self.action in (Action.UPDATE, Action.ADOPT) and any(

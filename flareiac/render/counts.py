@@ -5,14 +5,16 @@ from dataclasses import replace
 
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.model.plan import Operation, Plan, PlannedResource, Verb
-from flareiac.sdk.changes import Action
+from flareiac.sdk.changes import Action, Effect
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
     """Changes by kind. A replacement counts as one added and one destroyed; an adopted object that also
-    changes counts twice, as in Terraform. ``restart`` and ``lose`` (data or state) say more about resources
-    that are counted already; ``blocked`` ones are not. ``record`` and ``due`` (maintenance) are not changes.
+    changes counts twice, as in Terraform. The others say more about resources that are counted already:
+    ``restart``, ``generation`` (checkpoints that begin one), ``lose_data``, and ``lose`` (data or state of a
+    resource that stays). ``blocked`` ones are not counted. ``record`` and ``due`` (maintenance) are not
+    changes.
     """
 
     add: int = 0
@@ -22,6 +24,8 @@ class Counts:
     forget: int = 0
     restart: int = 0
     lose: int = 0
+    lose_data: int = 0
+    generation: int = 0
     record: int = 0
     blocked: int = 0
     due: int = 0
@@ -71,11 +75,22 @@ def plan_line(found: Counts) -> str:
     blocked = f"Blocked: {found.blocked}. Nothing can be applied. " if found.blocked else ""
     beside = (
         ("Restarts", found.restart),
-        ("Lose data or state", found.lose),
+        ("New generations", found.generation),
+        ("Lose data", found.lose_data),
         ("To forget", found.forget),
         ("Due", found.due),
     )
     return blocked + line + "".join(f" {name}: {number}." for name, number in beside if number)
+
+
+def new_generations(resources: Iterable[PlannedResource]) -> list[PlannedResource]:
+    """The resources whose state is left behind: checkpoints, or jobs where no checkpoint is in the plan."""
+    found = [
+        resource
+        for resource in resources
+        if resource.loses and any(step.effect is Effect.NEW_GENERATION for step in resource.proposal.steps)
+    ]
+    return [resource for resource in found if not resource.restarts] or found
 
 
 def _count(resources: Iterable[PlannedResource]) -> Counts:
@@ -93,5 +108,7 @@ def _count(resources: Iterable[PlannedResource]) -> Counts:
         forget=of(Action.FORGET),
         restart=sum(item.restarts for item in items),
         lose=sum(item.loses for item in items),
+        lose_data=sum(item.loses_data for item in items),
+        generation=len(new_generations(items)),
         record=of(Action.RECORD),
     )

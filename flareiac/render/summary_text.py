@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from flareiac.model.plan import Plan, PlannedResource
 from flareiac.render.control_characters import printable
+from flareiac.render.counts import new_generations
 from flareiac.sdk.changes import Action, Effect
 
 _NAMED = 3
@@ -25,7 +26,7 @@ def sentence(plan: Plan) -> str:
             "destroys and creates again", [item.address for item in free if item.action is Action.REPLACE]
         ),
         *_losses(free),
-        *_named("begins a new generation of", _new_generations(free)),
+        *_named("begins a new generation of", [item.address for item in new_generations(free)]),
         *_named("restarts", [item.address for item in free if item.restarts]),
         *_named("stops", [item.address for item in free if _stops(item)]),
         *_by_type(
@@ -34,13 +35,13 @@ def sentence(plan: Plan) -> str:
         *_by_type("forgets", free, (Action.FORGET,)),
         *_named("runs", due),
     ]
-    if not parts or plan.errored:
+    if plan.errored or not (parts or plan.blocked):
         return ""
-    doing = _listed(parts)
-    if plan.blocked:
-        blocked = _names([item.address for item in plan.blocked])
-        return printable(f"Blocked by {blocked}; without that, this plan {doing}.")
-    return printable(f"This plan {doing}.")
+    does = _listed(parts) if parts else ""
+    if not plan.blocked:
+        return printable(f"This plan {does}.")
+    blocked = f"Blocked by {_names([item.address for item in plan.blocked])}."
+    return printable(f"{blocked} Once that is resolved, this plan {does}." if does else blocked)
 
 
 def _stops(planned_resource: PlannedResource) -> bool:
@@ -69,25 +70,15 @@ def _names(things: Sequence[str]) -> str:
 
 
 def _losses(resources: Iterable[PlannedResource]) -> list[str]:
-    """The data that resources lose although they stay, in the words of their steps."""
+    """The data that is gone afterwards, in the words of the steps that lose it."""
     texts = [
         f"{resource.address}: {step.text}"
         for resource in resources
-        if resource.loses
+        if resource.loses_data
         for step in resource.proposal.steps
         if step.effect is Effect.LOSES_DATA
     ]
     return [f"loses data ({'; '.join(texts[:_NAMED])}{_rest(texts)})"] if texts else []
-
-
-def _new_generations(resources: Sequence[PlannedResource]) -> list[str]:
-    """The resources whose state is left behind; those that only restart for it are named as restarts."""
-    found = [
-        resource
-        for resource in resources
-        if resource.loses and any(step.effect is Effect.NEW_GENERATION for step in resource.proposal.steps)
-    ]
-    return [item.address for item in found if not item.restarts] or [item.address for item in found]
 
 
 def _rest(texts: Sequence[str]) -> str:

@@ -270,6 +270,6 @@ def test_the_text_counts_what_the_json_calls_a_delete() -> None:
     data = rendered(made)
     assert data["resource_changes"][0]["change"]["actions"] == ["delete", "create"]
     assert data["flareiac"]["summary"]["lose"] == 1
-    assert "Plan: 0 to add, 1 to change, 0 to destroy. Lose data or state: 1.\n" in plan_text(
+    assert "Plan: 0 to add, 1 to change, 0 to destroy. Lose data: 1.\n" in plan_text(
         made, colour=False, width=100
     )

@@ -128,7 +128,7 @@ def test_what_is_blocked_comes_first_with_its_ways_out_to_paste() -> None:
     )
     assert shown(made) == (
         """\
-Blocked by job.agg; without that, this plan creates table.new.
+Blocked by job.agg. Once that is resolved, this plan creates table.new.
 
 Blocked, a decision is needed:
 
@@ -175,7 +175,7 @@ def test_destructive_items_come_before_restarts_and_these_before_the_rest() -> N
     )
     order = re.findall(r"^  # (\S+) (?:will|must)", text, re.MULTILINE)
     assert order == ["table.lossy", "table.dropped", "checkpoint.moved", "job.restarted", "table.plain"]
-    assert "Plan: 1 to add, 3 to change, 2 to destroy. Restarts: 1. Lose data or state: 1.\n" in text
+    assert "Plan: 1 to add, 3 to change, 2 to destroy. Restarts: 1. Lose data: 1.\n" in text
 
 
 @pytest.mark.parametrize(
