@@ -129,12 +129,14 @@ def body(kind: str, servers: Servers, request: pytest.FixtureRequest) -> dict[st
             files = s3(servers.aws(), fresh)
             files["properties"] |= {"glue.endpoint": servers.aws()}
             return {"type": "glue", **files}
-        case _:
+        case "rest":
             return {
                 "type": "rest",
                 "uri": servers.rest(request.getfixturevalue("java_home")),
                 "credential": Reference("secret.lake_login"),
             }
+        case _:
+            raise AssertionError(f"no set-up for a catalog of kind {kind}")
 
 
 def s3(endpoint: str, bucket: str) -> dict[str, Any]:
