@@ -2,6 +2,7 @@
 needed.
 """
 
+import json
 from pathlib import Path
 
 import pytest
@@ -48,8 +49,11 @@ def test_its_columns_are_those_of_the_jobs_that_read_it_and_nothing_of_it_is_pla
     plan = flareiac(project, "plan")
     assert plan.code == 0, plan.text
     assert "Plan: 3 to add, 0 to change, 0 to destroy." in plan.out
-    whole = flareiac(project, "plan", "-detail=full").out
-    assert 'columns = { id = "long not null", region = "string" }' in whole
+    flareiac(project, "plan", "-out=saved.plan")
+    shown = json.loads(flareiac(project, "show", "-json", "saved.plan").out)
+    (job,) = (each for each in shown["resource_changes"] if each["address"] == "job.copy")
+    columns = job["change"]["after"]["inputs"]["raw"]["columns"]
+    assert columns == {"id": "long not null", "region": "string"}
     assert "# data.table.raw" not in plan.out
     assert '+ place = "sales.events"' in plan.out
     assert '+ input "raw" { ' in plan.out
