@@ -5,16 +5,21 @@ from dataclasses import field, replace
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.kernel.types import MapType, ObjectType
 from flareiac.render.value_text import aligned, assignment, key_text, quoted, without_nulls
+from flareiac.sdk.declared import in_units
 from flareiac.sdk.importing import WrittenBlock
 from flareiac.sdk.resource_type import ResourceType
+from flareiac.sdk.schema import Attribute
 
 _INDENT = "    "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declaration:
-    """``block`` without what equals a default; ``left_out`` are the attributes that have theirs."""
+    """``block`` without what equals a default; ``left_out`` are the attributes that have theirs, None where
+    no one would write it.
+    """
 
     block: WrittenBlock
     left_out: Mapping[str, Data] = field(default_factory=dict)
@@ -36,7 +41,7 @@ def declaration(kind: ResourceType | None, label: str, attributes: Attributes) -
         }
         block = WrittenBlock(type=kind.name, label=label, attributes=shown)
     left = {
-        name: value if schema[name].default is None else schema[name].default
+        name: _default(schema[name], value)
         for name, value in there.items()
         if name in schema and name not in block.attributes
     }
@@ -47,9 +52,25 @@ def with_defaults(found: Declaration, kind: ResourceType | None) -> WrittenBlock
     """The block with the defaults that it leaves out, in the order of the schema."""
     if kind is None:
         return found.block
-    shown = {**found.block.attributes, **found.left_out}
+    left_out = {name: value for name, value in found.left_out.items() if value is not None}
+    shown = {**found.block.attributes, **left_out}
     known = [*(name for name in kind.schema.attributes if name in shown), *shown]
     return replace(found.block, attributes={name: shown[name] for name in dict.fromkeys(known)})
+
+
+def _default(attribute: Attribute, value: Data) -> Data:
+    """The default that an attribute says, or else the one that its canonical ``value`` has. An object shows
+    what users write in it; settings that are filled in stand elsewhere.
+    """
+    if attribute.default is not None:
+        return attribute.default
+    match attribute.type:
+        case ObjectType(attributes=known):
+            return {name: part for name, part in in_units(value).items() if name in known} or None
+        case MapType():
+            return None
+        case _:
+            return value
 
 
 def inner_lines(block: WrittenBlock, width: int) -> list[str]:

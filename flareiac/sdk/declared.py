@@ -95,14 +95,14 @@ def as_written(record: object) -> dict[str, Data]:
     return {name: value for name, value, default in shown if value not in (None, "", [], {}, default)}
 
 
-def _in_units(body: Mapping[str, Data]) -> dict[str, Data]:
+def in_units(body: Mapping[str, Data]) -> dict[str, Data]:
     """An encoded record with its milliseconds as durations, at any depth, and without nulls."""
     found: dict[str, Data] = {}
     for name, value in body.items():
         if name.endswith(_MILLISECONDS) and isinstance(value, int):
             found[name.removesuffix(_MILLISECONDS)] = duration_text(value)
         elif value is not None:
-            found[name] = _in_units(value) if isinstance(value, dict) else value
+            found[name] = in_units(value) if isinstance(value, dict) else value
     return found
 
 
@@ -113,7 +113,7 @@ def _written(value: object, attribute: Attribute) -> Data:
         return list(value)
     if not dataclasses.is_dataclass(value) or isinstance(value, Reference):
         return value
-    return as_written(value) if declared_fields(type(value)) else _in_units(encode(value))
+    return as_written(value) if declared_fields(type(value)) else in_units(encode(value))
 
 
 @cache

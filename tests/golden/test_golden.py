@@ -4,6 +4,7 @@ of a case.
 
 import dataclasses
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from flareiac.model.drift import DriftClass
 from flareiac.model.events import Event
 from flareiac.model.plan import Plan, PlannedResource
 from flareiac.planning.make_plan import Maintenance, Options, make_plan
+from flareiac.render.plan_text import plan_text
 from flareiac.sdk.changes import Action
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.results import Missing, Observation, Present, history_of
@@ -36,6 +38,8 @@ from tests.golden.plan_json_contract import check_plan_json
 from tests.support.txtar import format_txtar
 
 _RECORDED = [path for path in CASES if read_case(path).recorded is not None]
+_RECORD_KEY = re.compile(r"\b(?:\w+_ms|column_order|step_order|checkpoint_location) += ")
+"""Names of a record that no one writes in a block."""
 _WITHOUT_MAINTENANCE = Options(maintenance=Maintenance.EXCLUDE)
 
 
@@ -45,6 +49,8 @@ def test_golden(path: Path, tmp_path: Path) -> None:
     outputs, made = outcome(case, tmp_path)
     if made is not None:
         check_plan_json(made)
+        full = plan_text(made, colour=False, width=100, detail="full", types=installed().registry.types)
+        assert _RECORD_KEY.search(full) is None, full
     if os.environ.get("FLAREIAC_UPDATE_GOLDEN"):
         path.write_text(format_txtar(case.archive(outputs)), encoding="utf-8")
     else:
