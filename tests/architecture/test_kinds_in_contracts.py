@@ -39,7 +39,7 @@ def test_contracts_of_catalogs_name_every_kind(contract: str) -> None:
 
 
 def test_every_kind_of_catalog_has_a_set_up_in_the_tests() -> None:
-    """Those of a kind with other places for its files have a suffix."""
+    """A suffix marks a kind with another place for its files."""
     assert {kind.partition("_")[0] for kind in CATALOGS_IN_TESTS} == {
         package.rpartition(".")[2] for package in _catalogs()
     }

@@ -1,5 +1,5 @@
-"""What states, journals and saved plans hold of resources: the records of each resource type, and the schemas
-of their attributes and identities.
+"""The parts of states, journals and saved plans that are about resources: the records of each type, and the
+schemas of their attributes and identities.
 """
 
 from collections.abc import Mapping

@@ -1,5 +1,5 @@
-"""What FlareIaC keeps in the user's cache fits the schemas, each file is of a document, and no module keeps
-there what has none.
+"""The files in the user's cache fit the schemas, each is of a document, and no module keeps one there that
+has none.
 """
 
 import json
@@ -32,7 +32,7 @@ from tests.formats.test_written_documents import PROJECT, check
 from tests.support.command_line import flareiac
 
 _KEPT: Final = {"syntax/*": "syntax-cache", "blocks/*": "kept-blocks", "figures-*": "figures"}
-"""What a project without jobs keeps."""
+"""The documents that a project without jobs keeps."""
 _KEEPERS: Final = {
     "flareiac/app/figures_cache.py": "figures",
     "flareiac/config/kept_blocks.py": "kept-blocks",

@@ -69,7 +69,7 @@ READABLE: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize(("fields", "said"), BREAKING)
 def test_a_change_that_needs_an_upgrade(fields: dict[str, Any], said: str) -> None:
-    """The developer is told which one, and what to do."""
+    """The complaint names the field, and what to do."""
     committed, changed = _type(**BEFORE).schema(), _type(**fields)
     text = complaint(changed, committed)
     assert said in text

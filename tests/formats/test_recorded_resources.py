@@ -105,7 +105,7 @@ def test_a_schema_is_one(kind: RecordedType) -> None:
 
 @pytest.mark.parametrize("path", CASES, ids=name_of)
 def test_what_cases_declare_and_record_fits(path: Path, tmp_path: Path) -> None:
-    """Of connections and streams, too, which are recorded with what refers to them."""
+    """Connections and streams fit, too: they are recorded with what refers to them."""
     case = read_case(path)
     for text in filter(None, (case.recorded, case.main)):
         for address, type_, attributes in _declared(
@@ -127,7 +127,7 @@ def _declared(found: Configuration) -> list[tuple[str, str, Attributes]]:
 
 
 def _has_unknown(value: Any) -> bool:
-    """What is unknown while planning is never recorded."""
+    """A value that is unknown while planning is never recorded."""
     match value:
         case dict():
             return any(map(_has_unknown, value.values()))

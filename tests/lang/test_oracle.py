@@ -99,7 +99,7 @@ def test_the_project_that_new_writes_is_read_back() -> None:
 
 @pytest.mark.parametrize("text", ['a = "$${"\n', 'a = "b %%{ c"\n', 'a "%%{" {}\n'])
 def test_python_hcl2_refuses_an_escaped_marker_without_a_brace(text: str) -> None:
-    """When it takes one, the oracle's exception goes."""
+    """The exception of the oracle goes when it takes one."""
     with pytest.raises(UnexpectedInput):
         of_library(text)
     assert difference(text) is None

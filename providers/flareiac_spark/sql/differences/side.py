@@ -46,7 +46,7 @@ class Side:
         self.exact_names = written.exact_names
         self.names: dict[Symbol, str] = {}
         self.meanings: dict[Symbol, exp.Expr] = {}
-        """Of the columns of an operator that the other query has not."""
+        """The expressions of an operator's columns that the other query does not have."""
 
     def text(self, expr: exp.Expr) -> str:
         """The text by which the expressions of both sides are compared. It is no SQL."""
