@@ -27,14 +27,16 @@ def initialise(
     references: Mapping[str, Resolved],
     progress: Callable[[str], None],
     diagnostics: Diagnostics,
+    *,
+    upgrade: bool,
 ) -> list[str]:
-    """Lets every provider fetch what it needs; their warnings are added to ``diagnostics``. Raises
-    ``Failure``.
+    """Lets every provider fetch what it needs, in the versions that are locked unless ``upgrade`` is true;
+    their warnings are added to ``diagnostics``. Raises ``Failure``.
     """
     lines: list[str] = []
     for session in _sessions(workspace):
         if isinstance(session, Initialising):
-            lines.extend(session.initialise(references, progress, diagnostics))
+            lines.extend(session.initialise(references, progress, diagnostics, upgrade=upgrade))
     return lines
 
 

@@ -240,11 +240,17 @@ class Diagnosing(Protocol):
 @runtime_checkable
 class Initialising(Protocol):
     """A session that has something to fetch before its first use. Returns what it did, in lines, and adds
-    its warnings to ``diagnostics``. Raises ``Failure``.
+    its warnings to ``diagnostics``. Versions that it locked before stay, unless it is asked for an
+    ``upgrade`` to its own choice. Raises ``Failure``.
     """
 
     def initialise(
-        self, references: References, progress: Callable[[str], None], diagnostics: Diagnostics
+        self,
+        references: References,
+        progress: Callable[[str], None],
+        diagnostics: Diagnostics,
+        *,
+        upgrade: bool,
     ) -> Sequence[str]: ...
 
 

@@ -3,7 +3,7 @@
 Each room is loaded when a project has a block that needs it: a command about another project starts without.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from flareiac.kernel.codes import CodeTable, code_table
 from flareiac.kernel.data import is_known
 from flareiac.kernel.data import references as references_in
-from flareiac.kernel.diagnostics import Diagnostic, Diagnostics
+from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Failure
 from flareiac.sdk.actions import RunCommand
 from flareiac.sdk.capabilities import Check
 from flareiac.sdk.documents import Topic
@@ -29,6 +29,7 @@ from flareiac_spark_runtime.storage import ObjectStore, open_with
 
 if TYPE_CHECKING:
     from flareiac_spark.engine.start_needs import StartNeeds
+    from flareiac_spark.runtime.coordinates import Coordinate
 
 
 def _open_bucket(name: str) -> ObjectStore:
@@ -145,7 +146,8 @@ class SparkSession:
         engines = [reference for reference in references.values() if reference.type == "engine"]
         return (
             *check_runtime(
-                self._project.root, _packages(references) if _runs_something(references) else None
+                self._project.root,
+                _packages(references, _locked(self._project.root)) if _runs_something(references) else None,
             ),
             *(check_engine(engine, self._applications) for engine in engines),
         )
@@ -167,7 +169,12 @@ class SparkSession:
         return needs.lacking(job.application, references)
 
     def initialise(
-        self, references: References, progress: Callable[[str], None], diagnostics: Diagnostics
+        self,
+        references: References,
+        progress: Callable[[str], None],
+        diagnostics: Diagnostics,
+        *,
+        upgrade: bool,
     ) -> Sequence[str]:
         """Fetches and locks the jars, where something is declared that Spark runs."""
         if not any(reference.type in ("engine", "job") for reference in references.values()):
@@ -177,10 +184,12 @@ class SparkSession:
 
         if not _declares_spark(references) and installed_pyspark() is None:
             return ("no engine and no job, and PySpark is not installed: no jars were fetched",)
-        report = init(self._project.root, _packages(references), progress)
+        report = init(
+            self._project.root, lambda locked: _packages(references, locked), progress, upgrade=upgrade
+        )
         for each in report.warnings:
             diagnostics.add(each)
-        lines = [f"{jar.coordinate}{' (fetched)' if jar.fetched else ''}" for jar in report.jars]
+        lines = [report.line_of(jar) for jar in report.jars]
         lines.append(f"{report.lock_file.name} {'written' if report.lock_changed else 'unchanged'}")
         return (
             (*lines, "class-data archive: being made in the background")
@@ -210,12 +219,22 @@ def _runs_something(references: References) -> bool:
     )
 
 
-def _packages(references: References) -> tuple[str, ...]:
+def _locked(root: Path) -> "Collection[Coordinate]":
+    """The coordinates in the lock file; none where it cannot be read, which is a finding of its own."""
+    from flareiac_spark.runtime.lock_file import read_lock
+
+    try:
+        return read_lock(root) or ()
+    except Failure:
+        return ()
+
+
+def _packages(references: References, locked: "Collection[Coordinate]") -> tuple[str, ...]:
     from flareiac_spark.engine.application import packages_of
     from flareiac_spark.engine.engine_definition import EngineDefinition
 
     engines = [reference for reference in references.values() if reference.type == "engine"]
-    return packages_of([EngineDefinition.of(engine.attributes) for engine in engines], references)
+    return packages_of([EngineDefinition.of(engine.attributes) for engine in engines], references, locked)
 
 
 def _engine() -> ResourceType:

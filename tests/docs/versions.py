@@ -43,8 +43,10 @@ def installed_versions(*extras: str) -> dict[str, str]:
 
 
 def jars() -> list[str]:
-    """The coordinates of the table of versions, each once."""
-    values = [value for name, value in vars(versions).items() if name.isupper()]
+    """The coordinates that the table of versions chooses, each once."""
+    earlier = "ICEBERG_RELEASES"
+    chosen = (name for name in vars(versions) if name.isupper() and not name.startswith("_"))
+    values = [getattr(versions, name) for name in chosen if name != earlier]
     texts = {text for value in values for text in ([value] if isinstance(value, str) else value)}
     return sorted(text for text in texts if ":" in text)
 

@@ -26,4 +26,4 @@ def test_the_installed_version_is_the_measured_one(package: str, pinned: str) ->
 def test_the_jars_are_the_measured_ones(jars: tuple[Path, ...]) -> None:
     """The jars that ``init`` resolves by default."""
     names = [re.sub(r"\.jar$", "", jar.name) for jar in jars]
-    assert sorted(names) == ["iceberg-spark-runtime-4.1_2.13-1.11.0", "sqlite-jdbc-3.54.1.0"]
+    assert sorted(names) == ["iceberg-spark-runtime-4.1_2.13-1.12.0", "sqlite-jdbc-3.54.1.0"]

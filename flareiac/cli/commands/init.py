@@ -37,6 +37,14 @@ def init(
             "--reconfigure", help="Use the place as it is, and forget where the state was and what it was."
         ),
     ] = False,
+    upgrade: Annotated[
+        bool,
+        typer.Option(
+            "--upgrade",
+            help="Lock the versions that this release of FlareIaC runs with, instead of those that are "
+            "locked. The next plan shows what restarts for it.",
+        ),
+    ] = False,
     variables: VariableOptions,
 ) -> int:
     """Sets up the state, then lets every provider fetch what the configuration needs."""
@@ -57,7 +65,7 @@ def init(
         if diagnostics.has_errors:
             return ExitCode.ERROR
         warnings = Diagnostics()
-        for line in initialise(workspace, references, terminal.say, warnings):
+        for line in initialise(workspace, references, terminal.say, warnings, upgrade=upgrade):
             terminal.out(line)
         complain(terminal, warnings, configuration.sources)
     terminal.out("FlareIaC is initialised here.")

@@ -1,4 +1,4 @@
-"""Groups the files that a rewrite takes, by the rules of Iceberg 1.11's planner for rewrites by size. Pure.
+"""Groups the files that a rewrite takes, by the rules of Iceberg 1.12's planner for rewrites by size. Pure.
 
 Files of one partition are looked at together; those of older partition specs count as one partition. A file
 is taken when its size is out of range or too much of it is deleted; a group when it has enough files or

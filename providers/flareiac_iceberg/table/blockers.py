@@ -193,7 +193,7 @@ def _final_layout(desired: TableSpec, found: Difference, columns: Mapping[str, C
 
 
 def _sort_history(found: Difference, past: Past) -> Iterable[Blocker]:
-    """Iceberg 1.11 binds every sort order that a table ever had before Spark writes, and fails on a missing
+    """Iceberg 1.12 binds every sort order that a table ever had before Spark writes, and fails on a missing
     column (measured).
     """
     for change in found.changes:
@@ -201,7 +201,7 @@ def _sort_history(found: Difference, past: Past) -> Iterable[Blocker]:
             yield blocker(
                 codes.HISTORY_SORTED,
                 f"The table is or was sorted by {change.path}. Tables keep their earlier sort orders, and "
-                'with Iceberg 1.11 Spark cannot write a table in which one has a missing column ("Cannot '
+                'with Iceberg 1.12 Spark cannot write a table in which one has a missing column ("Cannot '
                 'find source column for sort field").',
                 _kept(change.path),
             )
@@ -227,7 +227,7 @@ def _empty_places(found: Difference, past: Past) -> Iterable[Blocker]:
             yield blocker(
                 codes.HISTORY_PARTITIONED,
                 f"The table was partitioned by {change.path} in format version 1, where the place of a "
-                "partition field stays when the field is removed, and with Iceberg 1.11 Spark cannot write a "
+                "partition field stays when the field is removed, and with Iceberg 1.12 Spark cannot write a "
                 'partitioned table in which the column of one is missing ("Cannot build accessor for '
                 'field").',
                 _kept(change.path),

@@ -283,7 +283,7 @@ def _default(name: str, kind: str, value: Data, version: Data, diagnostics: Diag
     if kind.startswith(NO_DEFAULT):
         # Measured: "Cannot cast default value to int" from the reader of files that have the column.
         why = (
-            f'Column "{name}" is {kind}, and with Iceberg 1.11 Spark cannot read decimal columns that have a '
+            f'Column "{name}" is {kind}, and with Iceberg 1.12 Spark cannot read decimal columns that have a '
             "default. Give the value in the query that writes the table."
         )
         diagnostics.error(codes.DEFAULT_UNREADABLE, why, attribute=("column", name, "default"))

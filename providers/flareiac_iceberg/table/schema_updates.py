@@ -120,7 +120,7 @@ class SchemaDraft:
         if change.comment:
             field["doc"] = change.comment
         if change.default is not None:
-            # No initial default: where Spark (Iceberg 1.11) filters by a column that files lack, it takes it
+            # No initial default: where Spark (Iceberg 1.12) filters by a column that files lack, it takes it
             # for null and leaves out the
             # rows that read as the default (measured). So rows that are there read null, whatever the filter.
             field["write-default"] = change.default

@@ -65,7 +65,7 @@ class TableChange:
         return Step(text=self.text.format(self), effect=self.effect, why=self.why.format(self))
 
     def verdict(self) -> Verdict:
-        """The behaviour of Spark 4.1 with Iceberg 1.11 (measured with running queries; the suite of facts
+        """The behaviour of Spark 4.1 with Iceberg 1.12 (measured with running queries; the suite of facts
         measures it again).
         """
         return UNHURT

@@ -3,7 +3,7 @@ through their ports.
 """
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any, Final
 
@@ -32,7 +32,9 @@ from flareiac_spark.application.serve import launch_of
 from flareiac_spark.engine.engine_definition import EXTERNAL, LOCAL, EngineDefinition, control_place
 from flareiac_spark.engine.submit_options import LOCAL_FILES
 from flareiac_spark.places import absolute_place
+from flareiac_spark.runtime.coordinates import Coordinate
 from flareiac_spark.runtime.lock_file import read_lock
+from flareiac_spark.runtime.locked_versions import as_locked, other_versions
 from flareiac_spark_runtime.control import (
     ApplicationSettings,
     ControlDirectory,
@@ -96,10 +98,18 @@ def object_storage_needs() -> Needs:
     return Needs(packages=frozenset(HADOOP_S3))
 
 
-def own_packages(engine: EngineDefinition) -> frozenset[str]:
-    """The coordinates that an engine needs whatever its jobs are."""
-    stored = object_storage_needs().packages if is_object_uri(engine.runtime_location) else frozenset()
-    return stored.union(engine.packages)
+def _packages_for(project: Project, engine: EngineDefinition, needs: Needs) -> frozenset[str]:
+    """The coordinates of an engine whose jobs have these needs, in the versions that the project runs with.
+    Raises ``Failure``.
+    """
+    return as_locked(
+        needs.joined(_own_needs(engine)).packages, engine.packages, read_lock(project.root) or ()
+    )
+
+
+def _own_needs(engine: EngineDefinition) -> Needs:
+    """The needs of an engine whatever its jobs are."""
+    return object_storage_needs() if is_object_uri(engine.runtime_location) else Needs()
 
 
 def _catalog_in(key: str) -> str:
@@ -110,7 +120,7 @@ def settings(project: Project, engine: EngineDefinition, needs: Needs) -> Applic
     """The settings with which the application is started. ``digest`` covers those that only a new JVM can
     take; catalogs a session takes.
     """
-    packages = sorted(needs.packages | own_packages(engine))
+    packages = sorted(_packages_for(project, engine, needs))
     conf = {**engine.conf, PACKAGES: ",".join(packages)}
     extensions = [*_split(engine.conf.get(_EXTENSIONS)), *sorted(needs.extensions)]
     if extensions:
@@ -183,12 +193,26 @@ def needs_in(running: ApplicationSettings) -> Needs:
     )
 
 
-def lacking(running: ApplicationSettings, references: References) -> tuple[str, ...]:
+def lacking(
+    project: Project, engine: EngineDefinition, running: ApplicationSettings, references: References
+) -> tuple[str, ...]:
     """The needs of a job with these references that only a new JVM takes and the running one lacks: packages
-    as coordinates, extensions by their class.
+    as coordinates, extensions by their class. A package that runs in another version is none of them (see
+    ``outdated``). Raises ``Failure``.
     """
     needed, has = needs_of(references), needs_in(running)
-    return (*sorted(needed.packages - has.packages), *sorted(needed.extensions - has.extensions))
+    packages = _packages_for(project, engine, needed) - has.packages
+    others = other_versions(has.packages, packages).values()
+    return (*sorted(packages.difference(others)), *sorted(needed.extensions - has.extensions))
+
+
+def outdated(
+    project: Project, engine: EngineDefinition, running: ApplicationSettings, references: References
+) -> Mapping[str, str]:
+    """The jars of an application that the project runs in another version by now: the new coordinate by the
+    running one. Raises ``Failure``.
+    """
+    return other_versions(running.packages, _packages_for(project, engine, needs_of(references)))
 
 
 def _split(listed: str | None) -> list[str]:
@@ -335,9 +359,17 @@ def _has(status: Status | None, wanted: ApplicationSettings) -> bool:
     return status is not None and status.application.digest == wanted.digest
 
 
-def packages_of(engines: Iterable[EngineDefinition], references: References) -> tuple[str, ...]:
-    """Every coordinate that these engines and the declared catalogs need, sorted."""
-    return tuple(sorted(needs_of(references).packages.union(*map(own_packages, engines))))
+def packages_of(
+    engines: Iterable[EngineDefinition], references: References, locked: Collection[Coordinate]
+) -> tuple[str, ...]:
+    """Every coordinate that these engines and the declared catalogs need, sorted, in the versions that are
+    locked.
+    """
+    needs = needs_of(references)
+    found = [
+        as_locked(needs.joined(_own_needs(engine)).packages, engine.packages, locked) for engine in engines
+    ]
+    return tuple(sorted(frozenset().union(*found) if found else as_locked(needs.packages, (), locked)))
 
 
 def read_status(control: ControlDirectory) -> Status | None:

@@ -10,8 +10,9 @@ from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.references import References
 from flareiac_spark import codes
 from flareiac_spark.application import Liveness, liveness
-from flareiac_spark.engine.application import Applications, lacking, read_desired, read_status
-from flareiac_spark.engine.engine_definition import EXTERNAL, EngineDefinition
+from flareiac_spark.engine.application import Applications, lacking, outdated, read_desired, read_status
+from flareiac_spark.engine.engine_definition import EXTERNAL, LOCAL, EngineDefinition
+from flareiac_spark.runtime.coordinates import version_of
 from flareiac_spark_runtime.control import Desired
 
 _NAMED: Final = 5
@@ -59,7 +60,30 @@ def restarted_jobs(
         return None
     name = own(desired)
     others = sorted(each for each, job in desired.jobs.items() if job.state == "running" and each != name)
-    lacks = lacking(desired.application, references)
+    lacks = lacking(applications.project, engine, desired.application, references)
     # An external application starts itself again, whatever this apply does
     outdated = engine.type != EXTERNAL and status.application.digest != desired.application.digest
     return RestartedJobs(lacks=lacks, jobs=tuple(others)) if others and (lacks or outdated) else None
+
+
+def outdated_jars(
+    applications: Applications, engine: EngineDefinition, references: References
+) -> tuple[str, ...]:
+    """The differences, in words, between the jars that the live application of an engine was started with and
+    those that are locked by now. Raises ``Failure``.
+    """
+    control = applications.control(engine)
+    desired, status = read_desired(control), read_status(control)
+    if desired is None or status is None or liveness(status) is not Liveness.ALIVE:
+        return ()
+    others = outdated(applications.project, engine, desired.application, references)
+    if not others and engine.type == LOCAL and status.application.digest != desired.application.digest:
+        return ("it runs without the settings that an apply wrote for it and did not bring to run",)
+    return tuple(
+        f"{_artifact(new)} {version_of(new)} is locked, and {version_of(old)} runs"
+        for old, new in others.items()
+    )
+
+
+def _artifact(coordinate: str) -> str:
+    return coordinate.split(":")[1]

@@ -1,6 +1,6 @@
 """The plan of a job that is recorded and among what should run. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -112,6 +112,7 @@ class ChangedJob:
         moved, before, address = checkpoint_move(self._case), self._before, self._request.address
         found = [
             *([moved] if moved is not None else []),
+            *_outdated(self._recorded, self._facts),
             *_found_of_both(
                 changes(self._recorded, self._desired, self._facts),
                 self._recorded,
@@ -254,6 +255,16 @@ class ChangedJob:
             pair=self._pair,
             before=self._before.attributes if self._pair and self._before is not self._recorded else None,
             start_needs=start_needs(self._recorded, facts) if self._proof == IS_EQUAL else NO_PROOF,
+        )
+
+
+def _outdated(recorded: JobDefinition, facts: JobFacts) -> Iterator[Restart]:
+    """The restart for jars that are locked in another version than the one that runs."""
+    if facts.outdated and not recorded.stopped:
+        yield Restart(
+            path=("application", "jars"),
+            text="what its application starts with",
+            why=f"{'; '.join(facts.outdated)}: all jobs of the application restart in a new JVM",
         )
 
 

@@ -39,7 +39,7 @@ from flareiac_spark.engine.application import (
     read_desired,
     read_status,
 )
-from flareiac_spark.engine.other_jobs import RestartedJobs, restarted_jobs
+from flareiac_spark.engine.other_jobs import RestartedJobs, outdated_jars, restarted_jobs
 from flareiac_spark.job import file_folders
 from flareiac_spark.job.brokers import of_each
 from flareiac_spark.job.health import complaints, watermark_ahead
@@ -174,6 +174,7 @@ def _seen(request: ReadRequest, job: JobDefinition, applications: Applications, 
         ),
         topic_limits=readers.reach.topic_limits(request.address),
         restarts=_restarted(request, declared, applications),
+        outdated=_outdated(request, declared, applications),
     )
     if request.recorded is not None:
         _refuse_lost_logs(job, facts.checkpoints)
@@ -209,6 +210,15 @@ def _restarted(
         return None
     known = KnownJob.of(request.address, request.recorded)
     return restarted_jobs(applications, declared.runs_in, request.references, known.name_in)
+
+
+def _outdated(
+    request: ReadRequest, declared: JobDefinition | None, applications: Applications
+) -> tuple[str, ...]:
+    """See ``JobFacts.outdated``. A finite job takes what is locked when it runs next. Raises ``Failure``."""
+    if declared is None or declared.is_finite or not declared.starts_by_itself:
+        return ()
+    return outdated_jars(applications, declared.runs_in, request.references)
 
 
 def _declared(request: ReadRequest) -> JobDefinition | None:

@@ -142,6 +142,11 @@ class JobFacts:
     proofs: tuple[StoredProof, ...] = ()
     """The verdicts of Spark on changed texts that are recorded."""
 
+    outdated: tuple[str, ...] = ()
+    """The reasons, as sentences, for which the application that runs has to be started again as it is
+    declared, where no definition differs: jars in another version than the locked one.
+    """
+
     restarts: RestartedJobs | None = None
     """The jobs that have to be started again so that the job can run as it is declared, None without any."""
 

@@ -50,3 +50,8 @@ def parse_coordinates(texts: tuple[str, ...]) -> tuple[Coordinate, ...]:
         )
     found = {coordinate for text in texts if (coordinate := parse_coordinate(text)) is not None}
     return tuple(sorted(found))
+
+
+def version_of(coordinate: str) -> str:
+    """``1.2.3`` of ``group:artifact:1.2.3``."""
+    return coordinate.rpartition(":")[2]

@@ -3,19 +3,20 @@ made.
 """
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import field, replace
 from pathlib import Path
 
 from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity, warning
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark import codes
 from flareiac_spark.runtime.archive import make_in_background
-from flareiac_spark.runtime.coordinates import parse_coordinates
+from flareiac_spark.runtime.coordinates import Coordinate, parse_coordinates, version_of
 from flareiac_spark.runtime.jars import Jar, Progress, fetch_jars
 from flareiac_spark.runtime.java import Java, find_java, found_javas, no_java, unused_home
 from flareiac_spark.runtime.launch import require_pyspark
 from flareiac_spark.runtime.lock_file import LOCK_FILE, read_lock, write_lock
+from flareiac_spark.runtime.locked_versions import other_versions
 from flareiac_spark.runtime.versions import DEFAULT, fit_of, installed_pyspark, misfits
 
 
@@ -30,25 +31,44 @@ class InitReport:
     lock_changed: bool
     archive_started: bool
     warnings: tuple[Diagnostic, ...] = ()
+    replaced: Mapping[str, str] = field(default_factory=dict)
+    """The coordinates that were locked before in another version, by the new one."""
+    behind: Mapping[str, str] = field(default_factory=dict)
+    """FlareIaC's own choice, by the locked coordinate that is in another version."""
+
+    def line_of(self, jar: Jar) -> str:
+        """A line for people on one of the jars."""
+        coordinate = str(jar.coordinate)
+        before, newer = self.replaced.get(coordinate), self.behind.get(coordinate)
+        notes = [
+            *([f"was {version_of(before)}"] if before else []),
+            *([f"locked; flareiac init -upgrade takes {version_of(newer)}"] if newer else []),
+            *(["fetched"] if jar.fetched else []),
+        ]
+        return f"{coordinate} ({', '.join(notes)})" if notes else coordinate
 
 
 def init(
     project_root: Path,
-    packages: Sequence[str],
+    packages_with: Callable[[Collection[Coordinate]], tuple[str, ...]],
     progress: Progress,
     *,
+    upgrade: bool = False,
     environment: Mapping[str, str] = os.environ,
     archive: bool = True,
 ) -> InitReport:
-    """Makes the jars of ``packages`` (Maven coordinates) usable for this project. Doing it again changes
-    nothing. Raises ``Failure``.
+    """Makes the jars that a project needs usable: ``packages_with`` gives their Maven coordinates where some
+    are locked. With ``upgrade`` none is taken for locked. Doing it again changes nothing. Raises ``Failure``.
     """
-    coordinates = parse_coordinates(tuple(packages))
+    locked = read_lock(project_root) or {}
+    newest = packages_with(())
+    packages = newest if upgrade else packages_with(locked)
+    coordinates = parse_coordinates(packages)
     if coordinates:
         complaints = misfits(require_pyspark(), packages)
         if complaints:
             raise Failure(*complaints)
-    jars = fetch_jars(coordinates, progress, environment, locked=read_lock(project_root) or {})
+    jars = fetch_jars(coordinates, progress, environment, locked=locked)
     changed = write_lock(project_root, {jar.coordinate: jar.sha256 for jar in jars})
     majors = (fit_of(installed_pyspark() or "") or DEFAULT).java
     java = find_java(environment, majors=majors)
@@ -62,6 +82,8 @@ def init(
         lock_changed=changed,
         archive_started=started,
         warnings=_warnings(environment, java, majors),
+        replaced={new: old for old, new in other_versions(map(str, locked), packages).items()},
+        behind=other_versions(packages, newest),
     )
 
 

@@ -4,6 +4,7 @@ content gives the same text.
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 
 from flareiac.kernel.diagnostics import Failure, error
@@ -51,6 +52,7 @@ def write_lock(project_root: Path, hashes: Mapping[Coordinate, str]) -> bool:
     return True
 
 
+@lru_cache(maxsize=4)  # a plan asks for each job of the project
 def parse_lock(text: str) -> Mapping[Coordinate, str]:
     """The content of a lock file's text. Raises ``Failure`` at the first place that is not as ``render_lock``
     writes it.

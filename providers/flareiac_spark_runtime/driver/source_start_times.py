@@ -2,7 +2,7 @@
 other streams it is there where a generation was prepared to begin at a time.
 
 Iceberg looks at the time at every start, not only at the first: one that lies after the newest snapshot sets
-the position back and hides what was appended while the job was stopped (measured with Iceberg 1.11). So the
+the position back and hides what was appended while the job was stopped (measured with Iceberg 1.12). So the
 moment of the first start is written down before it.
 """
 

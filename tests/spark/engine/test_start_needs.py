@@ -10,6 +10,7 @@ import pytest
 
 from flareiac.kernel.diagnostics import Failure
 from flareiac.sdk.project import Project
+from flareiac.sdk.versions import ICEBERG_RUNTIME, SQLITE_JDBC
 from flareiac_spark import codes
 from flareiac_spark.engine import application
 from flareiac_spark.engine.application import Applications
@@ -20,7 +21,7 @@ from tests.spark.declared import LAKE, STATELESS, Loaded, loaded
 
 DRIVER = "org.postgresql:postgresql:42.7.14"
 WITH_JAR = f'engine "embedded" {{\n  packages = ["{DRIVER}"]\n}}\n'
-LOCKED = ("org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.11.0", "org.xerial:sqlite-jdbc:3.54.1.0")
+LOCKED = (ICEBERG_RUNTIME, SQLITE_JDBC)
 
 
 def running(root: Path, known: Loaded) -> Applications:

@@ -7,9 +7,11 @@ import pytest
 from flareiac.sdk.project import Project
 from flareiac.sdk.requests import ReadRequest
 from flareiac.sdk.results import Recorded
+from flareiac.sdk.versions import ICEBERG_RELEASES
 from flareiac_spark.engine.other_jobs import RestartedJobs
 from flareiac_spark.job.driver import JobDriver
-from flareiac_spark.observation.job import observed_facts
+from flareiac_spark.observation.job import JobFacts, observed_facts
+from flareiac_spark.runtime.lock_file import LOCK_FILE
 from flareiac_spark.spark_provider import SparkSession
 from tests.spark.applications import States, application_at_work
 from tests.spark.declared import LAKE, STATELESS, loaded
@@ -26,11 +28,22 @@ STOPPED = STATELESS.replace("checkpoint = checkpoint.x", "checkpoint = checkpoin
 def found(
     root: Path, before: str, after: str, others: States, *, runs_with: str | None = None
 ) -> RestartedJobs | None:
-    """The restarts for the job ``x`` of a project, where its application was started for another text of the
+    """The restarts for the job ``x`` of a project (see ``facts_of``)."""
+    return facts_of(root, before, after, others, runs_with=runs_with).restarts
+
+
+def facts_of(
+    root: Path, before: str, after: str, others: States, *, runs_with: str | None = None, locked: str = ""
+) -> JobFacts:
+    """The facts of the job ``x`` of a project, where its application was started for another text of the
     project and has these jobs. ``runs_with``: the digest of its settings, where they are not the wanted ones.
+    ``locked``: the coordinate that was locked since.
     """
     known = loaded(LAKE + before, root)
     applications = application_at_work(root, known, others, runs_with=runs_with)
+    if locked:
+        text = f'jar "{locked}" {{\n  sha256 = "{"0" * 64}"\n}}\n'
+        (root / LOCK_FILE).write_text(text, encoding="utf-8")
     wanted = loaded(LAKE + after, root)
     request = ReadRequest(
         address="job.x",
@@ -40,7 +53,7 @@ def found(
     )
     facts = observed_facts(JobDriver(applications).read(request))
     assert facts is not None
-    return facts.restarts
+    return facts
 
 
 RUNS: States = {"job.x": "running", "job.y": "running", "job.z": "stopped"}
@@ -69,6 +82,28 @@ def test_they_restart_where_an_apply_ended_before_it_started_the_application_aga
 )
 def test_they_run_on_otherwise(tmp_path: Path, before: str, after: str, others: States) -> None:
     assert found(tmp_path, before, after, others) is None
+
+
+OLDER = ICEBERG_RELEASES[1][0]
+
+
+@pytest.mark.parametrize(
+    ("after", "runs_with", "locked", "says"),
+    [
+        pytest.param(STATELESS, None, "", "", id="nothing differs"),
+        pytest.param(STATELESS, None, OLDER, "1.11.0 is locked, and 1.12.0 runs", id="another is locked"),
+        pytest.param(STOPPED, None, OLDER, "", id="it is not started"),
+        pytest.param(STATELESS, "other", "", "without the settings that an apply", id="an apply was ended"),
+        pytest.param(STATELESS + POSTGRES, None, "", "", id="more jars, in no other version"),
+    ],
+)
+def test_an_application_that_runs_with_other_jars_is_outdated(
+    tmp_path: Path, after: str, runs_with: str | None, locked: str, says: str
+) -> None:
+    facts = facts_of(tmp_path, STATELESS, after, ALONE, runs_with=runs_with, locked=locked)
+    assert len(facts.outdated) == bool(says)
+    assert says in " ".join(facts.outdated)
+    assert facts.restarts is None, "it is one report, and of each job its own"
 
 
 def test_maintenance_of_a_table_in_another_kind_of_catalog_restarts_them_too(tmp_path: Path) -> None:

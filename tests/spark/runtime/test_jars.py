@@ -47,7 +47,7 @@ def repository(tmp_path: Path, empty_cache: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def _init(root: Path) -> bool:
-    return init(root, [_PACKAGE], lambda _text: None, archive=False).lock_changed
+    return init(root, lambda _locked: (_PACKAGE,), lambda _text: None, archive=False).lock_changed
 
 
 def test_without_init_the_way_out_is_init(tmp_path: Path, empty_cache: Path) -> None:
@@ -110,19 +110,23 @@ def test_a_java_home_that_is_passed_over_is_a_warning(
     fits = Java(home=tmp_path / "java", version="openjdk 17", major=17)
     monkeypatch.setattr("flareiac_spark.runtime.init.find_java", lambda *_given, **_named: fits)
     here = {**os.environ, "JAVA_HOME": str(tmp_path / "nowhere")}
-    (complaint,) = init(tmp_path, [_PACKAGE], _nothing, environment=here, archive=False).warnings
+    (complaint,) = init(
+        tmp_path, lambda _locked: (_PACKAGE,), _nothing, environment=here, archive=False
+    ).warnings
     assert (complaint.code, complaint.severity) == ("FIK910", Severity.WARNING)
     assert f"{tmp_path}/nowhere, which is no folder" in complaint.detail
     assert str(fits.home) in complaint.detail
     here = {**os.environ, "JAVA_HOME": str(fits.home)}
-    assert init(tmp_path, [_PACKAGE], _nothing, environment=here, archive=False).warnings == ()
+    assert (
+        init(tmp_path, lambda _locked: (_PACKAGE,), _nothing, environment=here, archive=False).warnings == ()
+    )
 
 
 def test_no_java_at_all_is_a_warning_of_init(
     tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("flareiac_spark.runtime.init.find_java", lambda *_given, **_named: None)
-    report = init(tmp_path, [_PACKAGE], _nothing, archive=False)
+    report = init(tmp_path, lambda _locked: (_PACKAGE,), _nothing, archive=False)
     assert [(item.code, item.severity) for item in report.warnings] == [("FIK901", Severity.WARNING)]
 
 
@@ -158,7 +162,7 @@ def test_a_package_that_is_not_locked_is_named(tmp_path: Path, repository: Path)
 
 @pytest.mark.parametrize("wrong", ["thing", "a:b", "a:b:c:d", "a:../../b:1", "", "a b:c:1"])
 def test_what_is_no_coordinate_is_refused(tmp_path: Path, empty_cache: Path, wrong: str) -> None:
-    assert _complaint(lambda: init(tmp_path, [wrong], lambda _text: None)).code == "FIK908"
+    assert _complaint(lambda: init(tmp_path, lambda _locked: (wrong,), lambda _text: None)).code == "FIK908"
 
 
 def test_a_cache_that_is_a_file_is_told(tmp_path: Path, repository: Path) -> None:

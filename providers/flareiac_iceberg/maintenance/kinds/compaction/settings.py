@@ -28,7 +28,7 @@ TARGET: Final = TargetSize(property="write.target-file-size-bytes", default=512 
 _CURVED: Final = frozenset(
     {"boolean", "int", "long", "float", "double", "string", "binary", "fixed", "uuid", "date", "timestamptz"}
 )
-"""The types that Iceberg 1.11 can lay on a z-order curve."""
+"""The types that Iceberg 1.12 can lay on a z-order curve."""
 _DATA_OPTIONS: Final = (
     "max-files-to-rewrite",
     "rewrite-job-order",
@@ -42,7 +42,7 @@ OPTIONS: Final = {
     "sort": (*_DATA_OPTIONS, *_SORT_OPTIONS),
     "zorder": (*_DATA_OPTIONS, *_SORT_OPTIONS, "var-length-contribution", "max-output-size"),
 }
-"""The options of Iceberg 1.11 that no attribute stands for. It refuses other names, but only once a table has
+"""The options of Iceberg 1.12 that no attribute stands for. It refuses other names, but only once a table has
 rows (measured).
 """
 

@@ -1,0 +1,69 @@
+"""The versions of the jars that a project runs with: those of its lock file, else FlareIaC's own. Pure.
+
+An upgrade of FlareIaC alone changes no version, so that no query restarts for it.
+"""
+
+from collections.abc import Collection, Iterable
+
+from flareiac.sdk.versions import ICEBERG_RELEASES
+from flareiac_spark.runtime.coordinates import Coordinate, parse_coordinate
+
+_RELEASES = tuple(
+    frozenset(coordinate for text in release if (coordinate := parse_coordinate(text)) is not None)
+    for release in ICEBERG_RELEASES
+)
+
+
+def as_locked(
+    packages: Iterable[str], declared: Iterable[str], locked: Collection[Coordinate]
+) -> frozenset[str]:
+    """The coordinates to run with: ``packages`` are FlareIaC's choice, each taken in the version that is
+    declared or locked; those that an engine has ``declared`` itself are kept as they are.
+    """
+    own = list(declared)
+    fixed = frozenset(filter(None, map(parse_coordinate, own)))
+    taken = {_artifact(coordinate) for coordinate in fixed}
+    parsed = {text: parse_coordinate(text) for text in packages}
+    kept = (
+        text if coordinate is None else str(_in_known_version(coordinate, fixed, frozenset(locked)))
+        for text, coordinate in parsed.items()
+        if coordinate is None or _artifact(coordinate) not in taken
+    )
+    return frozenset((*own, *kept))
+
+
+def other_versions(running: Iterable[str], wanted: Iterable[str]) -> dict[str, str]:
+    """The jars that run in another version than the wanted one: the wanted coordinate by the running one."""
+    has = {
+        _artifact(coordinate): coordinate
+        for text in running
+        if (coordinate := parse_coordinate(text)) is not None
+    }
+    found: dict[str, str] = {}
+    for text in sorted(wanted):
+        coordinate = parse_coordinate(text)
+        runs = has.get(_artifact(coordinate)) if coordinate is not None else None
+        if runs is not None and runs != coordinate:
+            found[str(runs)] = text
+    return found
+
+
+def _in_known_version(
+    coordinate: Coordinate, declared: frozenset[Coordinate], locked: frozenset[Coordinate]
+) -> Coordinate:
+    if coordinate in locked:
+        return coordinate
+    for known in (declared, locked):
+        for release in _RELEASES:
+            fitting = [each for each in release if _artifact(each) == _artifact(coordinate)]
+            if fitting and not known.isdisjoint(release):
+                return fitting[0]
+        # A version that this release of FlareIaC knows nothing about
+        others = sorted(each for each in known if _artifact(each) == _artifact(coordinate))
+        if others:
+            return others[-1]
+    return coordinate
+
+
+def _artifact(coordinate: Coordinate) -> tuple[str, str]:
+    return coordinate.group, coordinate.artifact
