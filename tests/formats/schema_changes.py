@@ -2,8 +2,10 @@
 
 A reader of the last release meets what this release writes, and this release what the last one wrote. Where
 readers refuse unknown fields, a field may come without a higher version if it is left out while it is empty:
-then only documents that use it are refused. Where readers pass over unknown fields, it may also be written
-always, if it has a default for documents that lack it. Everything else needs a higher version.
+then only documents that use it are refused. For the same reason a union of records that are distinguished by
+their ``kind`` may get one more: a reader refuses a kind that it does not know. Where readers pass over
+unknown fields, a new field may also be written always, if it has a default for documents that lack it.
+Everything else needs a higher version.
 """
 
 import json
@@ -16,6 +18,7 @@ _PARTS = frozenset(
     | {"contentSchema"}
 )
 """The keywords that are compared by their parts, or do not matter."""
+_NULL = {"type": "null"}
 
 
 def breaking_changes(old: Schema, new: Schema, *, passed_over: bool) -> list[str]:
@@ -62,7 +65,7 @@ class _Comparison:
 
     def _alternatives(self, old: list[Schema], new: list[Schema], path: str) -> Iterator[str]:
         gone = [part for part in old if part not in new]
-        come = [part for part in new if part not in old]
+        come = [part for part in new if part not in old and not self._is_one_more_kind(part, old)]
         for part in old:
             if part in new:
                 yield from self.changes(part, part, path)
@@ -70,6 +73,23 @@ class _Comparison:
             yield from self.changes(gone[0], come[0], path)
         elif gone or come:
             yield f"{path or 'it'} takes other values: {json.dumps(gone)} were, {json.dumps(come)} are new."
+
+    def _is_one_more_kind(self, part: Schema, old: list[Schema]) -> bool:
+        """True for a record whose ``kind`` is always written and is that of no record in the old union. Where
+        unknown fields are passed over, the new kind would make readers refuse the rest of the document too.
+        """
+        if self._passed_over or not all("$ref" in other or other == _NULL for other in old):
+            return False
+        known = {kind for other in old for kind in _kinds(_resolved(other, self._old))}
+        kinds = _kinds(_resolved(part, self._new))
+        return bool(known and kinds) and known.isdisjoint(kinds)
+
+
+def _kinds(schema: Schema) -> list[str]:
+    """The values of ``kind`` in a record, none where it is not always written."""
+    if "kind" not in schema.get("required", ()):
+        return []
+    return list(schema["properties"]["kind"].get("enum", ()))
 
 
 def _name(schema: Schema) -> str:

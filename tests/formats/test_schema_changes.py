@@ -7,7 +7,7 @@ from typing import Any, Literal
 import pytest
 
 from flareiac.kernel.records import OPTIONAL, SPARSE, named
-from tests.formats.documents import Document
+from tests.formats.documents import DOCUMENTS, Document
 from tests.formats.record_schemas import schema_of
 from tests.formats.schema_changes import breaking_changes
 from tests.formats.test_formats import complaint
@@ -70,6 +70,61 @@ def test_a_new_field_with_a_default_needs_none_where_readers_pass_over_it() -> N
     old, after = schema_of(_inside(_record(**BEFORE))), schema_of(_inside(_record(**BEFORE, new=new)))
     assert breaking_changes(old, after, passed_over=True) == []
     assert breaking_changes(old, after, passed_over=False) == [".things[].new is new and always written."]
+
+
+def _kind(name: str, **fields: Any) -> Any:
+    """A record that is distinguished by its ``kind``."""
+    kind = (Literal[name], field(default=name))
+    return make_dataclass(name.title(), [("kind", *kind), *fields.items()], kw_only=True)
+
+
+FILES, TOPIC, QUEUE = _kind("files", path=str), _kind("topic", topic=str), _kind("queue", queue=str)
+UNTAGGED = make_dataclass("Untagged", [("name", str)])
+
+
+def _between(before: Any, after: Any, *, passed_over: bool = False) -> list[str]:
+    """The changes between two unions."""
+    old, new = (schema_of(_inside(kind)) for kind in (before, after))
+    return breaking_changes(old, new, passed_over=passed_over)
+
+
+@pytest.mark.parametrize("old", [FILES | TOPIC, FILES | TOPIC | None, FILES | UNTAGGED])
+def test_one_more_kind_in_a_union_needs_none_where_readers_refuse_it(old: Any) -> None:
+    assert _between(old, old | QUEUE) == []
+    assert "takes other values" in " ".join(_between(old, old | QUEUE, passed_over=True))
+
+
+@pytest.mark.parametrize(
+    ("new", "said"),
+    [
+        (FILES, "takes other values"),
+        (FILES | QUEUE, "takes other values"),
+        (FILES | _kind("topic", topic=int), ".things[].topic: type was"),
+        (FILES | _kind("topic", topic=int) | QUEUE, ".things[].topic: type was"),
+        (FILES | TOPIC | UNTAGGED, "takes other values"),
+        (FILES | TOPIC | make_dataclass("Twin", [("kind", Literal["topic"])]), "takes other values"),
+        (FILES | TOPIC | None, "takes other values"),
+    ],
+)
+def test_another_change_of_a_union_needs_a_higher_version(new: Any, said: str) -> None:
+    assert said in " ".join(_between(FILES | TOPIC, new))
+
+
+def test_one_more_kind_of_records_without_kinds_needs_a_higher_version() -> None:
+    other = make_dataclass("Other", [("path", str)])
+    assert "takes other values" in " ".join(_between(UNTAGGED | other, UNTAGGED | other | QUEUE))
+
+
+def test_one_more_kind_of_source_keeps_the_version_of_a_job() -> None:
+    """A contributor's source is refused by drivers that do not know it; nothing else of the files changes."""
+    document = next(each for each in DOCUMENTS if each.name == "job-spec")
+    committed, fewer = document.schema(), document.schema()
+    sources = fewer["$defs"]["StreamInput"]["properties"]["source"]["anyOf"]
+    del sources[0]
+    assert complaint(document, fewer) == ""
+    assert complaint(document, committed) == ""
+    committed["$defs"]["StreamInput"]["properties"]["source"]["anyOf"].append({"$ref": "#/$defs/Step"})
+    assert "takes other values" in complaint(document, committed)
 
 
 def test_an_unchanged_record_needs_none() -> None:

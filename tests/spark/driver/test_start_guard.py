@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from flareiac_spark_runtime.control import DesiredJob, ErrorSummary, JobStatus, QueryStatus
+from flareiac_spark_runtime.control import DesiredJob, ErrorSummary, JobStatus, Operation, QueryStatus
 from flareiac_spark_runtime.driver import job_runner
+from flareiac_spark_runtime.driver.analyse import analyse
 from flareiac_spark_runtime.driver.checkpoints import Checkpoints
 from flareiac_spark_runtime.driver.job_runner import JobContext, JobRunner
 from flareiac_spark_runtime.driver.stream_run import Ready
@@ -128,6 +129,21 @@ def test_a_retry_on_the_checkpoint_of_another_query_fails_for_good(world: World)
     status = world.run()
     assert (status.phase, world.starts) == ("failed", 1)
     assert "belongs to another query (q-other)" in error_of(status).message
+
+
+def test_a_source_of_a_kind_that_the_driver_does_not_know_fails_for_good(world: World) -> None:
+    """A later release may know more kinds under the same version of the files."""
+    spec = world.spec()
+    spec["inputs"][0]["source"] = {"kind": "pulsar", "topic": "t"}
+    world.spec = lambda: spec  # type: ignore[method-assign]  # the spec of this test alone
+    status = world.run()
+    assert (status.phase, world.starts) == ("failed", 0)
+    error = error_of(status)
+    assert (error.error_class, error.permanent) == ("SPEC_NOT_UNDERSTOOD", True)
+    assert "job.copy" in error.message
+    assert "spec.inputs[0].source.kind is 'pulsar', which is not known" in error.message
+    (finding,) = analyse(lambda: SESSION, Operation(id="analyse-1", jobs=(spec,))).findings
+    assert (finding.address, finding.error_class) == ("job.copy", "SPEC_NOT_UNDERSTOOD")
 
 
 def test_a_retry_on_the_same_checkpoint_goes_on(world: World) -> None:
