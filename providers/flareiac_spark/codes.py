@@ -168,9 +168,9 @@ OFFSET_EXPIRED: Final = Code("FIK151", "The snapshot at which an input stands is
 STREAMABLE_ROWS_UNKNOWN: Final = Code("FIK152", "The rows that a stream can read are not known")
 EMPTYING_LOSES_ROWS: Final = Code("FIK153", "Emptying the table would lose rows that cannot be read again")
 RECORDS_DELETED: Final = Code("FIK210", "Records that an input has yet to read are deleted")
-TOPIC_REPLACED: Final = Code("FIK211", "A topic is not the one that was read")
-TOPIC_MISSING: Final = Code("FIK212", "A topic that the job reads does not exist")
-OTHER_CLUSTER: Final = Code("FIK213", "The brokers belong to another cluster")
+SOURCE_REPLACED: Final = Code("FIK211", "A source is not the one that was read")
+SOURCE_MISSING: Final = Code("FIK212", "A source that the job reads does not exist")
+OTHER_CLUSTER: Final = Code("FIK213", "The brokers are not those that the job has read from")
 POSITION_UNKNOWN: Final = Code("FIK214", "Whether an input can continue is not known")
 RECORDS_NEAR_DELETION: Final = Code("FIK215", "Records may be deleted before they are read")
 

@@ -45,8 +45,8 @@ from flareiac_spark.start_from import CARRY_OVER, EARLIEST
 
 LOST_CODES: Final = (
     codes.RECORDS_DELETED.id,
-    codes.TOPIC_REPLACED.id,
-    codes.TOPIC_MISSING.id,
+    codes.SOURCE_REPLACED.id,
+    codes.SOURCE_MISSING.id,
     codes.OTHER_CLUSTER.id,
 )
 """The codes of blockers with which no offsets can be carried over."""
@@ -176,11 +176,11 @@ def _code(found: Lost) -> Code:
         case OffsetsGone():
             return codes.RECORDS_DELETED
         case TopicGone():
-            return codes.TOPIC_MISSING
+            return codes.SOURCE_MISSING
         case OtherCluster():
             return codes.OTHER_CLUSTER
         case BeyondEnd() | PartitionsGone() | TopicRecreated():
-            return codes.TOPIC_REPLACED
+            return codes.SOURCE_REPLACED
 
 
 def _ways_out(case: JobCase, name: str, found: Lost, words: BrokerWords) -> Iterator[str]:
@@ -278,7 +278,7 @@ def warnings(case: JobCase) -> Iterator[Diagnostic]:
                     f"{case.request.address} reads {words.topic} {topic} as input {name}. It cannot start "
                     f"until that {words.topic} is there: create it before the apply, or correct the name."
                 )
-                yield warning(codes.TOPIC_MISSING, why, address=case.request.address)
+                yield warning(codes.SOURCE_MISSING, why, address=case.request.address)
             case NearDeletion():
                 why = (
                     f"Input {name}: {near_deletion(finding, words)}. Let the job catch up before then, or "
@@ -296,7 +296,7 @@ def warnings(case: JobCase) -> Iterator[Diagnostic]:
                 f"{reach.words.cluster} has none, so that it reads nothing until one is created. Where it "
                 "should match one that is there, correct the pattern."
             )
-            yield warning(codes.TOPIC_MISSING, why, address=case.request.address)
+            yield warning(codes.SOURCE_MISSING, why, address=case.request.address)
 
 
 def lost_warnings(case: JobCase) -> Iterator[Diagnostic]:
