@@ -29,7 +29,7 @@ TESTS: Final = (
     "tests/kafka",
     "tests/applying",
     "tests/state/test_encryption.py",
-    "tests/cli/test_data_tables.py",
+    "tests/iceberg/data_table/test_data_tables.py",
 )
 
 
