@@ -10,7 +10,7 @@ import pytest
 from flareiac.app.discovery import installed
 from flareiac.sdk.changes import Action, Effect, Proposal
 from flareiac.sdk.on_change import ChangeClass, OnChange
-from tests.spark.declared import NOT_LOOKED_AT, loaded, proposal, running
+from tests.spark.declared import NOT_LOOKED_AT, Loaded, loaded, proposal, running
 from tests.support.schemas import changes_of
 
 Texts = dict[str, str]
@@ -325,8 +325,8 @@ def project(source: str, stateful: bool, texts: Texts) -> str:
     return re.sub(r"@[a-z.]+@", "", whole)
 
 
-def planned(path: str, stateful: bool, root: Path) -> Iterator[Proposal]:
-    """The plans of all that the attribute may concern."""
+def both(path: str, stateful: bool, root: Path) -> tuple[Loaded, Loaded]:
+    """The projects before and after the change of an attribute, in folders beside ``root``."""
     source, before, after = CASES[path] if path in CASES else NOTED[path][0]
     for name in ("old", "new"):
         for code in ("a", "b"):
@@ -341,6 +341,13 @@ def planned(path: str, stateful: bool, root: Path) -> Iterator[Proposal]:
     )
     wrong = [item for each in (old, new) for item in each.diagnostics if item.severity == "error"]
     assert not wrong, wrong
+    return old, new
+
+
+def planned(path: str, stateful: bool, root: Path) -> Iterator[Proposal]:
+    """The plans of all that the attribute may concern."""
+    source = (CASES[path] if path in CASES else NOTED[path][0])[0]
+    old, new = both(path, stateful, root)
     facts = running(operators=("stateStoreSave",) if stateful and source != "batch" else ())
     pinned = {
         name: replace(output, conf={**output.conf, STORE: "org.apache.spark.HDFSBackedStateStoreProvider"})
