@@ -21,9 +21,11 @@ _NAMES: Final = {504: "added_files_count", 505: "existing_files_count"}
 """Fields that older writers name otherwise, by field id."""
 _DELETED: Final = 2
 _ADDED: Final = 1
+"""The status of an entry, by Iceberg's format."""
 DATA: Final = 0
 POSITION_DELETES: Final = 1
 EQUALITY_DELETES: Final = 2
+"""The content of a file, by Iceberg's format."""
 _PATH_FIELD: Final = 2147483546
 """The column of position deletes that names the data file."""
 

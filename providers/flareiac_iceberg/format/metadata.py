@@ -28,6 +28,7 @@ from flareiac_iceberg.format.spec import (
 )
 
 FIRST_PARTITION_ID: Final = 1000
+"""Iceberg's libraries number the fields of partition specs from here on."""
 _TRANSFORM: Final = re.compile(r"(\w+)(?:\[(\d+)\])?")
 _TRANSFORMS: Final = frozenset(
     {"identity", "bucket", "truncate", "year", "month", "day", "hour", "void"},

@@ -21,6 +21,7 @@ from flareiac_iceberg.format.snapshots import MAIN, current
 
 _PREVIOUS: Final = "write.metadata.previous-versions-max"
 _USUAL_PREVIOUS: Final = 100
+"""Iceberg's default of it."""
 
 
 def updated(metadata: Attributes, updates: Iterable[Attributes], location: str, now: int) -> Attributes:

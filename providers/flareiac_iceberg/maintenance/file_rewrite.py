@@ -19,6 +19,7 @@ from flareiac_iceberg.maintenance.humanize import exact_size
 from flareiac_iceberg.maintenance.rewrite_groups import Groups, Sizing, sizing
 
 DEFAULT_GROUP: Final = 100 * 1024**3
+"""Iceberg's default of ``max-file-group-size-bytes``."""
 _LONG: Final = 19
 _VALUES: Final = {
     "rewrite-job-order": (

@@ -17,6 +17,7 @@ from flareiac_spark_runtime.storage import Place
 BEGINNING: Final = -1
 """Iceberg's snapshot id for a stream that has found nothing to read yet."""
 _ATTEMPTS: Final = 5
+"""Spark writes and deletes files meanwhile: what cannot be read counts as damage once nothing has changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,6 +31,7 @@ from flareiac_spark_runtime.checkpoint_log import (
 from flareiac_spark_runtime.storage import Place, seen_at_once
 
 _ATTEMPTS: Final = 5
+"""Spark writes and deletes files meanwhile: what cannot be read counts as damage once nothing has changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from flareiac_spark_runtime.checkpoint_log import Damaged, batches, names_in, re
 from flareiac_spark_runtime.storage import Place
 
 _ATTEMPTS = 5
+"""Spark writes and deletes files meanwhile: what cannot be read counts as damage once nothing has changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -82,6 +82,7 @@ def on_conditions(join: Join, conditions: list[Condition]) -> None:
     """Puts the operands of a join's ON where they belong."""
     for condition in conditions:
         sides = _sides(join, condition.expr)
+        # A row of the side that an outer join keeps stays without a match, so that ON filters the other side
         pushed = {
             "inner": {_LEFT, _RIGHT},
             "semi": {_LEFT, _RIGHT},
@@ -97,6 +98,8 @@ def on_conditions(join: Join, conditions: list[Condition]) -> None:
 
 def _filter_join(block: Block, join: Join, condition: Condition) -> None:
     sides = _sides(join, condition.expr)
+    # WHERE drops rows of the result: on the side that an outer join keeps they can go before it. On the other
+    # side they may be nulls that stand for no match (see _filter_outer_join)
     kept = {
         "inner": {_LEFT, _RIGHT},
         "left": {_LEFT},

@@ -11,6 +11,7 @@ from flareiac_iceberg.maintenance.kinds.manifest_rewrite.settings import Manifes
 
 _TARGET: Final = "commit.manifest.target-size-bytes"
 _DEFAULT: Final = 8 * 1024**2
+"""Iceberg's default of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
