@@ -34,6 +34,31 @@ def change_lines(
     ]
 
 
+def diff_lines(
+    changes: tuple[AttributeChange, ...],
+    patterns: tuple[Pattern, ...],
+    width: int,
+    written_path: Callable[[Path], Path | None],
+) -> list[str]:
+    """Changed attributes in their order as lines of a unified diff: each begins with ``-``, ``+`` or a
+    blank, and another blank. ``written_path``: of ``ResourceType``.
+    """
+    shown = [_Shown.of(change, patterns, place) for change in changes if (place := written_path(change.path))]
+    return [line for item in shown for line in item.unified(width - 2)]
+
+
+def in_few_words(
+    changes: tuple[AttributeChange, ...],
+    patterns: tuple[Pattern, ...],
+    written_path: Callable[[Path], Path | None],
+) -> list[str]:
+    """Changed attributes in their order, each as a part of a sentence. ``written_path``: of
+    ``ResourceType``.
+    """
+    shown = [_Shown.of(change, patterns, place) for change in changes if (place := written_path(change.path))]
+    return [item.in_few_words() for item in shown]
+
+
 class _Shown:
     """A change with its values as they may be shown."""
 
@@ -66,11 +91,7 @@ class _Shown:
             return self._with_comment(assignment(label, self.after, width))
         if self.sign == "-":
             return self._with_comment([f"{label} = {_short(self.before)}"])
-        if (
-            isinstance(self.before, str)
-            and isinstance(self.after, str)
-            and (is_text_block(self.before) or is_text_block(self.after))
-        ):
+        if _differ_by_line(self.before, self.after):
             return self._text_block(label)
         flat = f"{label} = {inline(self.before)} -> {inline(self.after)}"
         if (
@@ -95,6 +116,34 @@ class _Shown:
             *(f"{indent}  {_coloured(line, style)}".rstrip() for line in body[1:]),
         ]
 
+    def unified(self, width: int) -> list[str]:
+        """The lines of a unified diff; what is to be said about the change stands at its last value."""
+        label = printable(render_path(self.place))
+        if self.sign in ("+", "-"):
+            value = self.after if self.sign == "+" else self.before
+            return [f"{self.sign} {line}" for line in self._with_comment(assignment(label, value, width))]
+        if _differ_by_line(self.before, self.after):
+            first, last = self._with_comment([f"{label} = <<-EOT", "EOT"])
+            body = [f"{sign}     {line}" for sign, line in text_difference(self.before, self.after)]
+            if not any(line.startswith(("-", "+")) for line in body):
+                body.append("      # (only line ends differ)")
+            return [f"  {first}", *body, f"  {last}"]
+        return [
+            *(f"- {line}" for line in assignment(label, self.before, width)),
+            *(f"+ {line}" for line in self._with_comment(assignment(label, self.after, width))),
+        ]
+
+    def in_few_words(self) -> str:
+        """``retention: "5d" -> "7d"``."""
+        label = printable(render_path(self.place))
+        match self.sign:
+            case "+":
+                return f"{label} = {_short(self.after)}"
+            case "-":
+                return f"{label} removed"
+            case _:
+                return f"{label}: {_short(self.before)} -> {_short(self.after)}"
+
     def _text_block(self, label: str) -> list[str]:
         lines = [f"  {sign} {line}".rstrip() for sign, line in text_difference(self.before, self.after)]
         if not any(line.startswith(("  -", "  +")) for line in lines):
@@ -104,6 +153,13 @@ class _Shown:
     def _with_comment(self, lines: list[str]) -> list[str]:
         comment = ", ".join(_remarks(self.change, hidden=self.after is REDACTED or self.before is REDACTED))
         return [f"{lines[0]}  # {comment}", *lines[1:]] if comment else lines
+
+
+def _differ_by_line(before: Data, after: Data) -> bool:
+    """Returns True for two texts of which one has several lines."""
+    return (
+        isinstance(before, str) and isinstance(after, str) and (is_text_block(before) or is_text_block(after))
+    )
 
 
 def _in_units(change: AttributeChange, place: Path) -> tuple[AttributeChange, Path]:

@@ -166,7 +166,7 @@ def _own_change(resource: PlannedResource, patterns: tuple[Pattern, ...]) -> dic
     return {
         "action": proposal.action.value,
         "restart": resource.restarts,
-        "changes": [_attribute_change(change, patterns) for change in proposal.changes],
+        "changes": [attribute_change(change, patterns) for change in proposal.changes],
         "steps": [
             {"text": step.text, "effect": step.effect.value, "why": step.why} for step in proposal.steps
         ],
@@ -186,7 +186,8 @@ def _own_change(resource: PlannedResource, patterns: tuple[Pattern, ...]) -> dic
     }
 
 
-def _attribute_change(change: AttributeChange, patterns: tuple[Pattern, ...]) -> dict[str, Json]:
+def attribute_change(change: AttributeChange, patterns: tuple[Pattern, ...]) -> dict[str, Json]:
+    """One changed attribute, with nothing in it that matches ``patterns``."""
     hidden = change.sensitive or hides(patterns, change.path)
     inner = [
         pattern[len(change.path) :] for pattern in patterns if pattern[: len(change.path)] == change.path

@@ -4,6 +4,7 @@ the rest.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from flareiac.kernel.data import UNKNOWN, Data
 from flareiac.model.plan import Operation, OutputChange, Plan, PlannedResource
@@ -12,22 +13,21 @@ from flareiac.render.counts import counts, plan_line
 from flareiac.render.maintenance_text import due_section
 from flareiac.render.redaction import REDACTED
 from flareiac.render.resource_text import Detail, RenderOptions, blocked_entry, entries, wrapped
+from flareiac.render.sections import Section, section_of
 from flareiac.render.style import Style, Tone
 from flareiac.render.summary_text import sentence
 from flareiac.render.table_text import NARROW
 from flareiac.render.value_text import inline
-from flareiac.sdk.changes import Action, Effect
+from flareiac.sdk.changes import Action
 from flareiac.sdk.resource_type import ResourceType
 
-DESTRUCTIVE = frozenset(
-    {Effect.LOSES_DATA, Effect.IRREVERSIBLE, Effect.RESULTS_CHANGE, Effect.NEW_GENERATION}
-)
-"""Effects that put a resource into the first section of changes."""
-_INTERRUPTING = frozenset({Effect.RESTART, Effect.STOPS})
-_BLOCKED, _DESTRUCTIVE = "Blocked, a decision is needed:", "Destructive or state-changing:"
-_RESTARTS, _OTHERS = "Restarts and stops:", "Changes:"
+_TITLES: Final = {
+    Section.BLOCKED: "Blocked, a decision is needed:",
+    Section.DESTRUCTIVE: "Destructive or state-changing:",
+    Section.RESTARTS: "Restarts and stops:",
+    Section.OTHERS: "Changes:",
+}
 _NOTICED = "Differences that FlareIaC does not manage:"
-_SHOWN = frozenset(Action) - {Action.NO_OP, Action.RECORD}
 
 
 def plan_text(
@@ -64,48 +64,38 @@ def plan_text(
     ]
     if recorded and not plan.blocked:
         parts.append(look.style.quiet(_recorded_line(recorded, look)))
-    parts.extend(look.style.quiet(wrapped(line, look.width, "", "  ")) for line in _unproven(plan))
+    parts.extend(look.style.quiet(wrapped(line, look.width, "", "  ")) for line in unproven(plan))
     parts.append(_last_line(plan, look))
     return "\n\n".join(parts) + "\n"
 
 
 def _sections(plan: Plan, look: RenderOptions) -> list[str]:
-    groups: dict[str, list[PlannedResource]] = {
-        title: [] for title in (_BLOCKED, _DESTRUCTIVE, _RESTARTS, _OTHERS)
-    }
+    groups: dict[Section, list[PlannedResource]] = {section: [] for section in Section}
     for resource in plan.resources:
-        if resource.action in _SHOWN or resource.proposal.blockers:
-            groups[_title(resource)].append(resource)
-    blocked = [blocked_entry(item, look) for item in groups.pop(_BLOCKED)]
-    drawn = [(_BLOCKED, blocked), *((title, entries(items, look)) for title, items in groups.items())]
-    return [_section(title, items, look) for title, items in drawn if items]
+        if (section := section_of(resource)) is not None:
+            groups[section].append(resource)
+    blocked = [blocked_entry(item, look) for item in groups.pop(Section.BLOCKED)]
+    drawn = [(Section.BLOCKED, blocked), *((name, entries(items, look)) for name, items in groups.items())]
+    return [_section(_TITLES[name], items, look) for name, items in drawn if items]
 
 
-def _title(planned_resource: PlannedResource) -> str:
-    """The section that a resource belongs to."""
-    effects = {step.effect for step in planned_resource.proposal.steps}
-    if planned_resource.proposal.blockers:
-        return _BLOCKED
-    if planned_resource.action in (Action.DELETE, Action.REPLACE) or effects & DESTRUCTIVE:
-        return _DESTRUCTIVE
-    return _RESTARTS if effects & _INTERRUPTING else _OTHERS
+def notices(plan: Plan) -> list[str]:
+    """What is to be said about resources that apply leaves alone: drift that it does not heal, and changes
+    without an effect.
+    """
+    return [
+        f"{resource.address}: {text}"
+        for resource in plan.resources
+        if section_of(resource) is None
+        for text in (
+            *resource.proposal.drift,
+            *(f"{step.text} [{step.effect.value}]" for step in resource.proposal.steps),
+        )
+    ]
 
 
 def _noticed(plan: Plan, look: RenderOptions) -> list[str]:
-    """Renders the notices about resources that apply leaves alone: drift that it does not heal, and changes
-    without an effect.
-    """
-    lines: list[str] = []
-    for resource in plan.resources:
-        if resource.action in _SHOWN or resource.proposal.blockers:
-            continue
-        texts = [
-            *resource.proposal.drift,
-            *(f"{step.text} [{step.effect.value}]" for step in resource.proposal.steps),
-        ]
-        lines.extend(
-            wrapped(printable(f"{resource.address}: {text}"), look.width, "  # ", "  #   ") for text in texts
-        )
+    lines = [wrapped(printable(text), look.width, "  # ", "  #   ") for text in notices(plan)]
     return ["\n".join([look.style.strong(_NOTICED), "", *lines])] if lines else []
 
 
@@ -119,24 +109,25 @@ def _output_section(changes: Mapping[str, OutputChange], look: RenderOptions) ->
         return []
     shown = {printable(name): change for name, change in changes.items()}
     width = max(len(name) for name in shown)
-    lines = [_output_line(name.ljust(width), change, look) for name, change in shown.items()]
+    lines = [output_line(name.ljust(width), change, look.style) for name, change in shown.items()]
     return ["\n".join([look.style.strong("Changes to Outputs:"), *lines])]
 
 
-def _output_line(label: str, change: OutputChange, look: RenderOptions) -> str:
+def output_line(label: str, change: OutputChange, style: Style) -> str:
+    """One changed output: its sign, and its values before and after."""
     sensitive = any(item is not None and item.sensitive for item in (change.before, change.after))
 
     def shown(value: Data) -> str:
         return inline(REDACTED if sensitive and value is not UNKNOWN else value)
 
     if change.before is None and change.after is not None:
-        return f"  {look.style.paint('+', Tone.ADD)} {label} = {shown(change.after.value)}"
+        return f"  {style.paint('+', Tone.ADD)} {label} = {shown(change.after.value)}"
     if change.after is None and change.before is not None:
-        return f"  {look.style.paint('-', Tone.REMOVE)} {label} = {shown(change.before.value)} -> null"
+        return f"  {style.paint('-', Tone.REMOVE)} {label} = {shown(change.before.value)} -> null"
     assert change.before is not None, "an output that is neither before nor after is no change"
     assert change.after is not None, "an output that is neither before nor after is no change"
     return (
-        f"  {look.style.paint('~', Tone.CHANGE)} {label} = {shown(change.before.value)} -> "
+        f"  {style.paint('~', Tone.CHANGE)} {label} = {shown(change.before.value)} -> "
         f"{shown(change.after.value)}"
     )
 
@@ -170,7 +161,7 @@ def _operation_text(operation: Operation) -> str:
     return f"{printable(operation.text)}{effect}"
 
 
-def _unproven(plan: Plan) -> list[str]:
+def unproven(plan: Plan) -> list[str]:
     """Renders what a plan has not checked."""
     found = Counter(
         (resource.type, resource.proposal.unproven)

@@ -11,7 +11,7 @@ from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.paths import Path
 from flareiac.model.plan import PlannedResource
 from flareiac.render.block_text import Declaration, declaration, inner_lines, with_defaults
-from flareiac.render.change_text import change_lines
+from flareiac.render.change_text import change_lines, diff_lines
 from flareiac.render.control_characters import printable
 from flareiac.render.redaction import Pattern, hide_attributes, sensitive_in
 from flareiac.render.style import Style, Tone
@@ -181,6 +181,21 @@ def _block_body(resource: PlannedResource, look: RenderOptions) -> list[str]:
             return (
                 [*changed, *_unchanged(resource, patterns, look)] if changed or look.detail == "full" else []
             )
+
+
+def diff_body(resource: PlannedResource, look: RenderOptions) -> list[str]:
+    """What ``_block_body`` says of the attributes, as lines of a unified diff; empty of what is removed."""
+    kind = look.types.get(resource.type)
+    patterns = sensitive_in(resource, {} if kind is None else {kind.name: kind.schema})
+    match resource.action:
+        case Action.CREATE:
+            found = _declaration(resource, resource.proposal.planned, patterns, look)
+            return [f"+ {line}" for line in inner_lines(found.block, look.width - 2)]
+        case Action.DELETE | Action.FORGET:
+            return []
+        case _:
+            written_path = kind.showing.written_path if kind is not None else _as_it_is
+            return diff_lines(resource.proposal.changes, patterns, look.width, written_path)
 
 
 def _as_it_is(path: Path) -> Path:
