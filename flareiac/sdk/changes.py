@@ -11,7 +11,7 @@ from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.paths import Path
-from flareiac.kernel.records import SPARSE, UNSTORED
+from flareiac.kernel.records import OPTIONAL, SPARSE, UNSTORED
 
 _SENTENCE_END: Final = re.compile(r"(?<=\.)\s")
 
@@ -90,6 +90,10 @@ class Step:
     text: str
     effect: Effect
     why: str = ""
+    batch_seconds: float | None = field(default=None, metadata=OPTIONAL)
+    """The duration of the last batch of what stops, which is waited for; None where that is not known."""
+    replays: tuple[int, ...] = field(default=(), metadata=SPARSE)
+    """The numbers of the batches that were begun, and are done again."""
 
 
 QUIESCE: Final = "quiesce"

@@ -126,6 +126,8 @@ class JobThere:
     committed: int = 7
     in_flight: bool = False
     """True if the batch after the committed one was started."""
+    batch_seconds: float | None = None
+    """The duration of the longest of the last batches."""
     operators: Sequence[str] = ()
     sources: Sequence[str] | None = None
     """The kinds of its checkpoints' sources; by default those of the job's streams."""
@@ -177,6 +179,7 @@ class JobThere:
             digest="d-1" if self.known else None,
             state=self.state,
             alive=self.alive,
+            batch_seconds=self.batch_seconds,
             silent=self.silent,
             elsewhere=self.elsewhere,
             phase=self.phase or (self.state if streaming else "completed"),

@@ -130,7 +130,10 @@ def in_flight(facts: JobFacts) -> list[Step]:
         "there already"
     )
     text = "batch {} was begun and is done again, with the same offsets, under the new definition"
-    return [Step(text=text.format(batch), effect=Effect.RESTART, why=why) for batch in facts.in_flight]
+    return [
+        Step(text=text.format(batch), effect=Effect.RESTART, why=why, replays=(batch,))
+        for batch in facts.in_flight
+    ]
 
 
 def _single_step(change: JobChange, *, fresh: bool, accepted: bool) -> Step | None:
@@ -193,7 +196,7 @@ def as_one_stop(steps: list[Step], others: list[Step], facts: JobFacts) -> list[
         return found
     took = f"its last batch took {elapsed_text(max(1.0, facts.batch_seconds))}"
     return [
-        replace(step, why=f"{step.why}; {took}" if step.why else took)
+        replace(step, why=f"{step.why}; {took}" if step.why else took, batch_seconds=facts.batch_seconds)
         if step.text.startswith(_STOPS) or step.text == _BESIDE
         else step
         for step in found
