@@ -77,6 +77,11 @@ CORE: Final[Commands] = {
         "Show a saved plan, or the state with statistics.",
         reads_only=True,
     ),
+    "report": Command(
+        ".report:report",
+        "Print a saved plan for its review: a comment for a pull request, or JSON.",
+        reads_only=True,
+    ),
     "output": Command(".output:output", "Show the outputs of the last apply.", reads_only=True),
     "status": Command(
         ".status:status",

@@ -22,6 +22,8 @@ from flareiac.model.plan_file import KIND
 from flareiac.model.relocation import BoundPlace
 from flareiac.model.snapshot import FORMAT_VERSION as STATE_VERSION
 from flareiac.model.snapshot import Snapshot
+from flareiac.render.report.content import FORMAT_VERSION as REPORT_VERSION
+from flareiac.render.report.content import Report
 from flareiac.state.envelope import Envelope
 from flareiac_iceberg.maintenance.figures import Figures
 from flareiac_spark.checkpoint_files.manager import VERSION as MARK_VERSION
@@ -242,6 +244,19 @@ DOCUMENTS: Final = (
         },
         amend=_with_repeats,
         higher="refused (FIX032): make the plan again",
+    ),
+    Document(
+        name="report",
+        title="Report of a plan",
+        place="standard output of `report -format=json PLAN`",
+        kind=Report,
+        version=REPORT_VERSION,
+        version_in="in `format_version`",
+        declared_in="`FORMAT_VERSION` in `flareiac/render/report/content.py`",
+        writer="`report`",
+        reader="your programs",
+        unknown=PASSED_OVER,
+        higher="for your programs to refuse",
     ),
     Document(
         name="backend",

@@ -11,12 +11,17 @@ import pytest
 from hypothesis import given
 from jsonschema import Draft202012Validator
 
+from flareiac.app.discovery import installed
 from flareiac.app.state_place.backend_record import BackendRecord, record_path, write_record
+from flareiac.kernel.data import write_json
 from flareiac.kernel.records import Foreign, encode
 from flareiac.model.journal import Entry, encode_entry
 from flareiac.model.plan import Plan
 from flareiac.model.plan_file import encode_plan
 from flareiac.model.snapshot import Snapshot, decode_snapshot, encode_snapshot
+from flareiac.render.report.content import report_of
+from flareiac.render.report.json import report_json
+from flareiac.render.report.markdown import LEAST_CHARACTERS, report_markdown
 from flareiac_spark_runtime.control import (
     ControlDirectory,
     Desired,
@@ -106,6 +111,14 @@ def test_a_record_of_the_journal_fits(entry: Entry) -> None:
 @given(PLAN)
 def test_a_saved_plan_fits(plan: Plan) -> None:
     check("plan", encode_plan(plan, tool_version="1", root="/r"))
+
+
+@given(PLAN)
+def test_a_report_fits(plan: Plan) -> None:
+    """Of any plan, and its Markdown is in bounds."""
+    report = report_of(plan, tool_version="1", types=installed().registry.types)
+    check("report", json.loads(write_json(report_json(report))))
+    assert len(report_markdown(report, LEAST_CHARACTERS)) <= LEAST_CHARACTERS
 
 
 def test_a_control_directory_fits(tmp_path: Path) -> None:

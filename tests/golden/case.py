@@ -46,6 +46,7 @@ from flareiac.model.references import connections_of
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.planning.make_plan import Inputs, Maintenance, Options
 from flareiac.render.diagnostics import text
+from flareiac.render.report.markdown import MOST_CHARACTERS
 from flareiac.render.resource_text import Detail
 from flareiac.sdk.maintenance import LastRun
 from flareiac.sdk.project import Project
@@ -83,6 +84,8 @@ class CaseOptions:
     show_steps: bool = False
     also: Sequence[str] = ()
     """Outputs beside the plan's text (see ``outputs``)."""
+    max_chars: int = MOST_CHARACTERS
+    """The most characters of ``report.md``."""
     fails: Sequence[str] = ()
     """Addresses of what cannot be changed when the plan is applied."""
     then: Mapping[str, Any] | None = None

@@ -1,9 +1,10 @@
 """The results of a golden case: the sections out, by their names.
 
 Always ``plan.txt`` and ``diagnostics.txt``, empty ones left out. Named in the option ``also``: ``plan.json``
-(what ``show -json`` prints of the plan), ``plan.jsonl`` (what ``plan -json`` prints), ``apply.txt`` and
-``apply.jsonl`` (what ``apply`` prints once the plan is approved, with and without ``-json``, in a world of
-doubles). JSON is laid out for its reader.
+(what ``show -json`` prints of the plan), ``plan.jsonl`` (what ``plan -json`` prints), ``report.md`` and
+``report.json`` (what ``report`` prints of the plan), ``apply.txt`` and ``apply.jsonl`` (what ``apply`` prints
+once the plan is approved, with and without ``-json``, in a world of doubles). JSON is laid out for its
+reader.
 """
 
 from collections.abc import Iterable
@@ -19,6 +20,9 @@ from flareiac.render.apply_text import EndedOperations, apply_summary, event_lin
 from flareiac.render.diagnostics import text
 from flareiac.render.plan_json import plan_json
 from flareiac.render.plan_text import plan_text
+from flareiac.render.report.content import report_of
+from flareiac.render.report.json import report_json
+from flareiac.render.report.markdown import report_markdown
 from flareiac.render.ui_json import event_record, plan_lines, summary_record
 from tests.golden.case import Case, configuration, planning_inputs
 from tests.golden.doubles import apply_to_doubles
@@ -61,11 +65,16 @@ def _also(case: Case, made: Plan, inputs: Inputs) -> dict[str, str]:
         found["plan.jsonl"] = _lines(
             plan_lines(made, made.diagnostics, {}, tool_version=_VERSION, clock=clock)
         )
+    if {"report.md", "report.json"} & set(case.options.also):
+        report = report_of(made, tool_version=_VERSION, types=installed().registry.types)
+        if "report.md" in case.options.also:
+            found["report.md"] = report_markdown(report, case.options.max_chars)
+        if "report.json" in case.options.also:
+            found["report.json"] = laid_out(report_json(report))
     if {"apply.txt", "apply.jsonl"} & set(case.options.also):
         assert made.applyable, "a plan that cannot be applied has no output of an apply"
         events: list[Event] = []
-        report = apply_to_doubles(made, inputs, events.append, fails=case.options.fails)
-        tally = report.tally
+        tally = apply_to_doubles(made, inputs, events.append, fails=case.options.fails).tally
         records = [event_record(event, clock=clock) for event in events]
         ended = apply_summary(
             made,

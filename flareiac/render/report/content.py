@@ -1,0 +1,490 @@
+"""The content of a report: all that is said of a plan for its review, typed, before it has a form. Pure.
+
+``markdown`` and ``json`` beside it are readings of it. Texts are as planners and users wrote them, with
+sensitive values redacted as in the text of a plan: a reading escapes them for its form.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import field
+from enum import StrEnum
+from typing import Any, Final
+
+from flareiac.kernel.addresses import parse_address
+from flareiac.kernel.data import UNKNOWN, Json
+from flareiac.kernel.diagnostics import Severity
+from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.kernel.paths import Path
+from flareiac.kernel.records import OPTIONAL, SPARSE, named
+from flareiac.model.plan import OutputChange, Plan, PlannedResource
+from flareiac.render.change_text import in_few_words
+from flareiac.render.counts import counts
+from flareiac.render.json_values import plain
+from flareiac.render.plan_json import attribute_change
+from flareiac.render.plan_text import notices, output_line, unproven
+from flareiac.render.redaction import REDACTED, Pattern, sensitive_in
+from flareiac.render.report.lineage import READING, Lineage, Uses, lineage
+from flareiac.render.report.reasons import reason_of
+from flareiac.render.resource_text import RenderOptions, diff_body
+from flareiac.render.sections import DESTRUCTIVE, INTERRUPTING, Section, section_of
+from flareiac.render.style import Style
+from flareiac.render.summary_text import sentence
+from flareiac.sdk.changes import Action, Blocker, Effect, Origin, Relation
+from flareiac.sdk.resource_type import ResourceType
+
+FORMAT_VERSION: Final = 1
+"""The version of ``report -format=json``."""
+_WIDTH: Final = 100
+_FEW: Final = 3
+_BREAKS: Final = DESTRUCTIVE | {Effect.RENAMES}
+"""Effects that readers of a resource notice."""
+_SECTION_ORDER: Final = (Section.DESTRUCTIVE, Section.BLOCKED, Section.RESTARTS, Section.OTHERS)
+_VERBS: Final[Mapping[Action, str]] = {
+    Action.CREATE: "is created",
+    Action.ADOPT: "is imported",
+    Action.UPDATE: "is changed",
+    Action.REPLACE: "is destroyed and created again",
+    Action.DELETE: "is destroyed",
+    Action.FORGET: "is forgotten: no longer managed, not destroyed",
+    Action.RECORD: "is recorded",
+    Action.NO_OP: "stays as it is",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reader:
+    """One that reads what a change breaks. ``columns``: of those that change, the ones that it is known to
+    read.
+    """
+
+    address: str
+    owner: str = field(default="", metadata=SPARSE)
+    columns: tuple[str, ...] = field(default=(), metadata=SPARSE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkStep:
+    """One step of a change: what happens, its effect, and why."""
+
+    text: str
+    effect: Effect
+    why: str = field(default="", metadata=SPARSE)
+
+
+class StateVerdict(StrEnum):
+    """What becomes of the state of a query that stops."""
+
+    KEPT = "kept"
+    KEPT_IF_PROVEN = "kept_if_proven"
+    """Apply proves first that the other text means the same."""
+    RESULTS_CHANGE = "kept_and_results_change"
+    NEW_GENERATION = "new_generation"
+    """It is left behind."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interruption:
+    """A running query stops. ``restarts``: it starts again. ``batch_seconds``: the duration of its last
+    batch, so about the time until it has stopped; None where that is not known. ``replays``: the numbers of
+    the batches that are done again.
+    """
+
+    restarts: bool
+    why: str
+    state: StateVerdict
+    batch_seconds: float | None = field(default=None, metadata=OPTIONAL)
+    replays: tuple[int, ...] = field(default=(), metadata=SPARSE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedAttribute:
+    """One attribute that differs, with its values as they may be shown. ``path``: keys and indexes."""
+
+    path: tuple[str | int, ...]
+    origin: Origin
+    old: Any
+    new: Any
+    live: Any
+    note: str = field(default="", metadata=SPARSE)
+    sensitive: bool = field(default=False, metadata=SPARSE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What the plan does to one resource, or would do if it were not blocked.
+
+    ``reason``: a stable word for programs. ``what``: the same for people, a part of a sentence.
+    ``diff``: the attributes as lines of a unified diff, each with its sign and a blank.
+    ``readers``: those that notice it. ``group``: the number of its group in ``Report.groups``.
+    """
+
+    address: str
+    type: str
+    module: str = field(default="", metadata=SPARSE)
+    action: Action
+    section: Section
+    reason: str
+    what: str
+    group: int
+    owner: str = field(default="", metadata=SPARSE)
+    readers: tuple[Reader, ...] = field(default=(), metadata=SPARSE)
+    steps: tuple[WorkStep, ...] = field(default=(), metadata=SPARSE)
+    notes: tuple[str, ...] = field(default=(), metadata=SPARSE)
+    drift: tuple[str, ...] = field(default=(), metadata=SPARSE)
+    blockers: tuple[Blocker, ...] = field(default=(), metadata=SPARSE)
+    interruption: Interruption | None = field(default=None, metadata=OPTIONAL)
+    attributes: tuple[ChangedAttribute, ...] = field(default=(), metadata=SPARSE)
+    diff: tuple[str, ...] = field(default=(), metadata=SPARSE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Changes that are alike in everything but the address."""
+
+    section: Section
+    addresses: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DueTask:
+    """Maintenance that an apply does. ``forecast``: numbers by name. ``held``: who keeps it from doing
+    more.
+    """
+
+    address: str
+    name: str
+    what: str
+    forecast: Mapping[str, int] = field(default_factory=dict, metadata=SPARSE)
+    held: tuple[str, ...] = field(default=(), metadata=SPARSE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedOutput:
+    """An output that differs, with its values as they may be shown; None: it is not there."""
+
+    name: str
+    before: Any
+    after: Any
+    line: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Complaint:
+    """A warning or an error of the plan."""
+
+    severity: Severity
+    code: str
+    summary: str
+    detail: str = field(default="", metadata=SPARSE)
+    address: str = field(default="", metadata=SPARSE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerdictPart:
+    """One part of the verdict, in words. ``grave``: a reviewer must not miss it."""
+
+    text: str
+    grave: bool = field(default=False, metadata=SPARSE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """The plan in one line, and the numbers of it. ``changes`` counts resources and outputs; those that are
+    blocked count as ``blocked`` alone. ``applyable``: False where it is blocked, has errors or does nothing.
+    """
+
+    parts: tuple[VerdictPart, ...]
+    sentence: str
+    applyable: bool
+    errored: bool
+    partial: bool
+    changes: int
+    add: int
+    change: int
+    destroy: int
+    imports: int = field(metadata=named("import"))
+    forget: int
+    restart: int
+    generation: int
+    lose_data: int
+    blocked: int
+    due: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """All of it. ``changes`` in the order of their sections, the most urgent first. ``time``: UTC seconds of
+    the plan. ``notes``: what the plan says beside its changes.
+    """
+
+    format_version: int
+    flareiac_version: str
+    workspace: str
+    state: str
+    serial: int
+    time: float
+    verdict: Verdict
+    changes: tuple[Change, ...]
+    groups: tuple[Group, ...]
+    maintenance: tuple[DueTask, ...]
+    outputs: tuple[ChangedOutput, ...]
+    complaints: tuple[Complaint, ...]
+    notes: tuple[str, ...]
+    lineage: Lineage
+
+
+def report_of(plan: Plan, *, tool_version: str, types: Mapping[str, ResourceType]) -> Report:
+    """The content of the report of a plan. ``types`` tell what is sensitive, how an attribute is written, and
+    who uses what.
+    """
+    uses = Uses(plan, types)
+    by_section: dict[Section, list[PlannedResource]] = {section: [] for section in _SECTION_ORDER}
+    for resource in plan.resources:
+        if (section := section_of(resource)) is not None:
+            by_section[section].append(resource)
+    by_section[Section.DESTRUCTIVE].sort(key=_keeps_its_data)
+    touched = [(section, item) for section, items in by_section.items() for item in items]
+    groups: dict[tuple[Any, ...], _Alike] = {}
+    changes = tuple(_change(item, section, uses, types, groups) for section, item in touched)
+    return Report(
+        format_version=FORMAT_VERSION,
+        flareiac_version=tool_version,
+        workspace=plan.workspace,
+        state=plan.lineage,
+        serial=plan.serial,
+        time=plan.time,
+        verdict=_verdict(plan),
+        changes=changes,
+        groups=tuple(Group(section=it.section, addresses=tuple(it.addresses)) for it in groups.values()),
+        maintenance=tuple(
+            DueTask(
+                address=due.address,
+                name=due.task.name,
+                what=due.task.summary,
+                forecast=dict(due.task.forecast),
+                held=due.task.held,
+            )
+            for due in plan.due
+        ),
+        outputs=tuple(_output(name, change) for name, change in plan.output_changes.items()),
+        complaints=tuple(
+            Complaint(
+                severity=item.severity,
+                code=item.code,
+                summary=item.summary,
+                detail=item.detail,
+                address=item.address or "",
+            )
+            for item in sorted(plan.diagnostics, key=lambda item: item.severity is not Severity.ERROR)
+        ),
+        notes=(*unproven(plan), *notices(plan)),
+        lineage=lineage(uses, (item for _, item in touched), {it.address: it.reason for it in changes}),
+    )
+
+
+@dataclass(slots=True, kw_only=True)
+class _Alike:
+    number: int
+    section: Section
+    addresses: list[str]
+
+
+def _change(
+    resource: PlannedResource,
+    section: Section,
+    uses: Uses,
+    types: Mapping[str, ResourceType],
+    groups: dict[tuple[Any, ...], _Alike],
+) -> Change:
+    proposal, kind = resource.proposal, types.get(resource.type)
+    patterns = sensitive_in(resource, {} if kind is None else {kind.name: kind.schema})
+    look = RenderOptions(style=Style(False), width=_WIDTH, types=types)
+    owner, readers = hit_by(resource, uses)
+    steps = tuple(WorkStep(text=step.text, effect=step.effect, why=step.why) for step in proposal.steps)
+    interruption, diff = _interruption(resource), tuple(diff_body(resource, look))
+    what = _what(resource, section, patterns, kind)
+    alike = (
+        *(section, resource.type, resource.action, owner, readers, steps, interruption, diff, what),
+        *(proposal.reasons, proposal.drift, proposal.blockers),
+    )
+    group = groups.setdefault(alike, _Alike(number=len(groups), section=section, addresses=[]))
+    group.addresses.append(resource.address)
+    address = parse_address(resource.address)
+    return Change(
+        address=resource.address,
+        type=resource.type,
+        module="" if address is None else ".".join(map(str, address.module)),
+        action=resource.action,
+        section=section,
+        reason=reason_of(resource),
+        what=what,
+        group=group.number,
+        owner=owner,
+        readers=readers,
+        steps=steps,
+        notes=proposal.reasons,
+        drift=proposal.drift,
+        blockers=proposal.blockers,
+        interruption=interruption,
+        attributes=tuple(_attribute(attribute_change(each, patterns)) for each in proposal.changes),
+        diff=diff,
+    )
+
+
+def hit_by(resource: PlannedResource, uses: Uses) -> tuple[str, tuple[Reader, ...]]:
+    """The owner of a resource, and those that read what its change breaks: of itself, and of what it writes
+    where the change loses data there. No block names an owner yet.
+    """
+    effects = {step.effect for step in resource.proposal.steps}
+    if not (resource.proposal.blockers or resource.action is Action.REPLACE or effects & _BREAKS):
+        return "", ()
+    subjects = {resource.address: None}
+    if resource.loses_data:
+        written = (usage.subject for usage in uses.by(resource.address) if usage.relation is Relation.WRITES)
+        subjects.update(dict.fromkeys(written))
+    names = {
+        part.lower() for each in resource.proposal.changes for part in each.path if isinstance(part, str)
+    }
+    columns = {
+        usage.holder: tuple(name for name in usage.columns or () if name in names)
+        for subject in subjects
+        for usage in uses.of(subject)
+        if usage.relation in READING and usage.holder != resource.address
+    }
+    may_read = (address for subject in subjects for address in uses.not_known_of(subject))
+    readers = {**dict.fromkeys(may_read, ()), **columns}
+    return "", tuple(Reader(address=address, columns=readers[address]) for address in sorted(readers))
+
+
+def _what(
+    resource: PlannedResource, section: Section, patterns: tuple[Pattern, ...], kind: ResourceType | None
+) -> str:
+    """The change in a few words: what it destroys or loses, else its attributes, else its steps."""
+    steps = resource.proposal.steps
+    if section is Section.DESTRUCTIVE:
+        worst_first = sorted(steps, key=lambda step: step.effect is not Effect.LOSES_DATA)
+        grave = [f"{step.text} [{step.effect.value}]" for step in worst_first if step.effect in DESTRUCTIVE]
+        return ": ".join([*_when_gone(resource), *filter(None, ["; ".join(grave)])])
+    if resource.action is not Action.UPDATE:
+        told = (f"{it.text} [{it.effect.value}]" for it in steps if it.effect is not Effect.METADATA)
+        return "; ".join([_VERBS[resource.action], *_first(told)])
+    written_path = _as_it_is if kind is None else kind.showing.written_path
+    changed = _first(in_few_words(resource.proposal.changes, patterns, written_path))
+    effects = [f"[{effect}]" for effect in dict.fromkeys(step.effect.value for step in steps)]
+    if changed:
+        return " ".join(["; ".join(changed), *effects])
+    said = [f"{step.text} [{step.effect.value}]" for step in steps] or [*resource.proposal.reasons]
+    return "; ".join(_first(said)) or _VERBS[resource.action]
+
+
+def _keeps_its_data(resource: PlannedResource) -> bool:
+    return not (resource.loses_data or resource.action in (Action.DELETE, Action.REPLACE))
+
+
+def _when_gone(resource: PlannedResource) -> list[str]:
+    return [_VERBS[resource.action]] if resource.action in (Action.DELETE, Action.REPLACE) else []
+
+
+def _first(texts: Iterable[str]) -> list[str]:
+    found = list(texts)
+    more = [f"and {len(found) - _FEW} more"] if len(found) > _FEW else []
+    return [*found[:_FEW], *more]
+
+
+def _as_it_is(path: Path) -> Path:
+    return path
+
+
+def _interruption(resource: PlannedResource) -> Interruption | None:
+    """The stop of a query that runs; None where nothing stops, or nothing is applied."""
+    stops = [step for step in resource.proposal.steps if step.effect in INTERRUPTING]
+    if not stops or resource.action is not Action.UPDATE or resource.proposal.blockers:
+        return None
+    return Interruption(
+        restarts=resource.restarts,
+        why=next((step.text for step in stops if not step.replays), stops[0].text),
+        state=_state(resource),
+        batch_seconds=next((step.batch_seconds for step in stops if step.batch_seconds is not None), None),
+        replays=tuple(number for step in stops for number in step.replays),
+    )
+
+
+def _state(resource: PlannedResource) -> StateVerdict:
+    effects = {step.effect for step in resource.proposal.steps}
+    if Effect.NEW_GENERATION in effects:
+        return StateVerdict.NEW_GENERATION
+    if Effect.RESULTS_CHANGE in effects:
+        return StateVerdict.RESULTS_CHANGE
+    return StateVerdict.KEPT_IF_PROVEN if Effect.TAKEN in effects else StateVerdict.KEPT
+
+
+def _attribute(found: Mapping[str, Any]) -> ChangedAttribute:
+    fields = ("origin", "old", "new", "live", "note", "sensitive")
+    return ChangedAttribute(
+        path=tuple(found["path"]),
+        **{name: found[name] for name in fields[1:]},
+        origin=Origin(found["origin"]),
+    )
+
+
+def _output(name: str, change: OutputChange) -> ChangedOutput:
+    def shown(value: Any) -> Json:
+        return plain(REDACTED if sensitive and value is not UNKNOWN else value)
+
+    ends = (change.before, change.after)
+    sensitive = any(end is not None and end.sensitive for end in ends)
+    before, after = (None if end is None else shown(end.value) for end in ends)
+    line = output_line(name, change, Style(False)).strip()
+    return ChangedOutput(name=name, before=before, after=after, line=line)
+
+
+def _verdict(plan: Plan) -> Verdict:
+    found = counts(plan)
+    changes = len(plan.output_changes) + sum(not item.proposal.blockers for item in plan.changes)
+    return Verdict(
+        parts=tuple(_verdict_parts(plan, changes)),
+        sentence=sentence(plan),
+        applyable=plan.applyable,
+        errored=plan.errored,
+        partial=plan.targeted or plan.maintenance_only,
+        changes=changes,
+        add=found.add,
+        change=found.change,
+        destroy=found.destroy,
+        imports=found.imported,
+        forget=found.forget,
+        restart=found.restart,
+        generation=found.generation,
+        lose_data=found.lose_data,
+        blocked=found.blocked,
+        due=found.due,
+    )
+
+
+def _verdict_parts(plan: Plan, changes: int) -> Iterator[VerdictPart]:
+    found = counts(plan)
+    errors = Counter(item.severity for item in plan.diagnostics)[Severity.ERROR]
+    if errors:
+        yield VerdictPart(text=f"planning failed with {_many(errors, 'error')}", grave=True)
+    yield VerdictPart(text=_many(changes, "change") if changes else "no changes")
+    parts = (
+        (found.restart, _many(found.restart, "restart"), False),
+        (found.destroy, f"{found.destroy} destroyed", True),
+        (found.lose_data, f"{found.lose_data} {'loses' if found.lose_data == 1 else 'lose'} data", True),
+        (found.generation, _many(found.generation, "new generation"), True),
+        (found.due, f"{_many(found.due, 'maintenance task')} due", False),
+    )
+    yield from (VerdictPart(text=text, grave=grave) for number, text, grave in parts if number)
+    if plan.unknown:
+        yield VerdictPart(
+            text=f"not everything is known of {_many(len(plan.unknown), 'resource')}", grave=True
+        )
+    if plan.targeted:
+        yield VerdictPart(text="partial: targets or exclusions left resources out", grave=True)
+    if plan.maintenance_only:
+        yield VerdictPart(text="maintenance alone was planned")
+    yield VerdictPart(text=f"blocked: {found.blocked or 'no'}", grave=bool(found.blocked))
+
+
+def _many(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

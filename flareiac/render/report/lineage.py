@@ -1,0 +1,116 @@
+"""Who reads and writes what a plan touches, from the usages that the types of its resources tell. Pure."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.model.plan import Plan, PlannedResource
+from flareiac.sdk.changes import Action, Relation, Usage
+from flareiac.sdk.resource_type import ResourceType
+
+READING: Final = frozenset({Relation.STREAMS_FROM, Relation.LOOKS_UP, Relation.KEEPS_STATE_IN})
+_DRAWN: Final = (*READING, Relation.WRITES)
+_GOING: Final = (Action.DELETE, Action.FORGET)
+_MOST_NODES: Final = 60
+_MOST_LINKS: Final = 150
+_MOST_ASKED: Final = 2_000
+"""So many resources are asked for their usages: asking one of a large query takes milliseconds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A resource in the picture. ``reason``: of its change (see ``Change``); empty of one that is left as it
+    is.
+    """
+
+    address: str
+    type: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """Data flow from ``source`` to ``target`` (addresses); ``relation`` is that of the one that runs."""
+
+    source: str
+    target: str
+    relation: Relation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lineage:
+    """The touched resources with their direct readers and writers. ``left_out`` counts nodes that would be
+    too many.
+    """
+
+    nodes: tuple[Node, ...] = ()
+    links: tuple[Link, ...] = ()
+    left_out: int = 0
+
+
+class Uses:
+    """The usages that planned resources have of each other, asked for as they are needed."""
+
+    def __init__(self, plan: Plan, types: Mapping[str, ResourceType]) -> None:
+        self._plan, self._types = plan, types
+        self._known: dict[str, tuple[Usage, ...]] = {}
+        self.resources = {resource.address: resource for resource in plan.resources}
+        self._dependent: dict[str, list[str]] = {}
+        for resource in plan.resources:
+            if resource.action not in _GOING:
+                for address in resource.dependencies:
+                    self._dependent.setdefault(address, []).append(resource.address)
+
+    def by(self, address: str) -> tuple[Usage, ...]:
+        """What a resource will use once the plan is applied; nothing of one that goes, or that is not
+        asked.
+        """
+        if address not in self._known:
+            resource = self.resources[address]
+            kind, attributes = self._types.get(resource.type), resource.desired
+            if kind is None or attributes is None or len(self._known) >= _MOST_ASKED:
+                return ()
+            self._known[address] = kind.relations.usages(address, attributes, self._plan.references)
+        return self._known[address]
+
+    def of(self, subject: str) -> Iterator[Usage]:
+        """The usages that others have of a resource."""
+        for holder in self._dependent.get(subject, ()):
+            yield from (usage for usage in self.by(holder) if usage.subject == subject)
+
+    def not_known_of(self, subject: str) -> list[str]:
+        """The addresses of those that refer to a resource, while it is not known what for."""
+        holders = self._dependent.get(subject, ())
+        return [holder for holder in holders if not self.by(holder) and holder not in self._known]
+
+
+def lineage(uses: Uses, touched: Iterable[PlannedResource], reasons: Mapping[str, str]) -> Lineage:
+    """The picture of the ``touched`` resources, the most important of them first. ``reasons`` by address."""
+    nodes: dict[str, None] = {}
+    links: dict[Link, None] = {}
+    left_out: set[str] = set()
+    for resource in touched:
+        for link in _links(uses, resource):
+            ends = {link.source: None, link.target: None}
+            new = [end for end in ends if end not in nodes]
+            if len(nodes) + len(new) > _MOST_NODES or len(links) >= _MOST_LINKS:
+                left_out.update(new)
+            else:
+                nodes.update(ends)
+                links[link] = None
+    return Lineage(
+        nodes=tuple(
+            Node(address=address, type=uses.resources[address].type, reason=reasons.get(address, ""))
+            for address in nodes
+        ),
+        links=tuple(links),
+        left_out=len(left_out),
+    )
+
+
+def _links(uses: Uses, resource: PlannedResource) -> Iterator[Link]:
+    for usage in (*uses.by(resource.address), *uses.of(resource.address)):
+        if usage.relation in _DRAWN and usage.subject in uses.resources:
+            writes = usage.relation is Relation.WRITES
+            source, target = (usage.holder, usage.subject) if writes else (usage.subject, usage.holder)
+            yield Link(source=source, target=target, relation=usage.relation)

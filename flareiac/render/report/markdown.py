@@ -1,0 +1,292 @@
+"""A report as Markdown, for a comment in a pull request. Pure.
+
+The first line is a marker that does not show, by which a later comment replaces an earlier one. Then comes
+the verdict; the rest is in the order in which a reviewer needs it, and is cut from its end.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from flareiac.kernel.diagnostics import Severity
+from flareiac.kernel.elapsed import elapsed_text
+from flareiac.render.report.budget import Entry, Part, fitted
+from flareiac.render.report.content import Change, Group, Reader, Report, StateVerdict
+from flareiac.render.report.escaping import code, comment, fence, label, prose
+from flareiac.render.report.lineage import Lineage
+from flareiac.render.sections import Section
+from flareiac.sdk.changes import Relation
+
+LEAST_CHARACTERS: Final = 2_000
+"""The verdict, and the numbers of all that is left out, fit into so many."""
+MOST_CHARACTERS: Final = 65_000
+"""GitHub refuses a comment of more than 65,536."""
+_FEW: Final = 3
+_MOST_LINES: Final = 200
+_LONGEST_NAME: Final = 40
+_LONGEST_WORKSPACE: Final = 60
+_DETAILS: Final = "<details><summary>{}</summary>\n"
+_STATES: Final = {
+    StateVerdict.KEPT: "kept",
+    StateVerdict.KEPT_IF_PROVEN: "kept, once apply has proven that the query means the same",
+    StateVerdict.RESULTS_CHANGE: "kept; **results change**",
+    StateVerdict.NEW_GENERATION: "**left behind: a new generation begins**",
+}
+_ARROWS: Final = {Relation.LOOKS_UP: "-.->", Relation.KEEPS_STATE_IN: "-.-"}
+
+
+def report_markdown(report: Report, most: int = MOST_CHARACTERS) -> str:
+    """The report in at most so many characters (at least ``LEAST_CHARACTERS``), without a line feed at its
+    end. What is left out is counted and named.
+    """
+
+    def trailer(missing: str) -> str:
+        return (
+            f"*Left out to stay within {most} characters:* {missing}. `flareiac show PLAN` shows all of it."
+        )
+
+    def name(text: str) -> str:
+        return code(text, _LONGEST_NAME)
+
+    return fitted(_first(report), list(_parts(report)), most, trailer=trailer, name=name)
+
+
+def _first(report: Report) -> str:
+    marker = f"<!-- flareiac-report workspace={comment(report.workspace[:_LONGEST_WORKSPACE])} -->"
+    parts = [f"**{part.text}**" if part.grave else part.text for part in report.verdict.parts]
+    where = (
+        f"Workspace {code(report.workspace, _LONGEST_WORKSPACE)}: " if report.workspace != "default" else ""
+    )
+    return f"{marker}\n{where}{', '.join(parts)}"
+
+
+def _parts(report: Report) -> Iterator[Part]:
+    yield _losing(report)
+    yield _blocked(report)
+    yield _complaints(report, Severity.ERROR)
+    yield _restarts(report)
+    yield _maintenance(report)
+    yield _others(report)
+    yield _complaints(report, Severity.WARNING)
+    yield Part(
+        noun="notes",
+        head="### Notes\n",
+        entries=tuple(Entry(text=f"- {prose(note)}", names=(note,)) for note in report.notes),
+    )
+    yield _diffs(report)
+    yield _picture(report.lineage)
+
+
+def _losing(report: Report) -> Part:
+    changes = [change for change in report.changes if change.section is Section.DESTRUCTIVE]
+    owners = any(change.owner for change in changes)
+    columns = ["resource", "what", "who reads it", *(["owner"] if owners else [])]
+    return Part(
+        noun="destructive or state-changing",
+        head=_head("Destructive or state-changing", columns),
+        entries=tuple(
+            _row(
+                [
+                    code(change.address),
+                    f"{prose(change.what)}{_drifted(change)}",
+                    _readers(change.readers),
+                    *([prose(change.owner)] if owners else []),
+                ],
+                [change.address],
+            )
+            for change in changes
+        ),
+        vital=True,
+    )
+
+
+def _drifted(change: Change) -> str:
+    """What changed outside: a decision may depend on it."""
+    return "".join(f"; drift: {prose(text)}" for text in change.drift[:_FEW])
+
+
+def _readers(readers: Sequence[Reader]) -> str:
+    return ", ".join(_reader(reader) for reader in readers[:10]) + (
+        f" and {len(readers) - 10} more" if len(readers) > 10 else ""
+    )
+
+
+def _reader(reader: Reader) -> str:
+    columns = ", ".join(code(name) for name in reader.columns[:10])
+    beside = [*([columns] if columns else []), *([prose(reader.owner)] if reader.owner else [])]
+    return f"{code(reader.address)} ({'; '.join(beside)})" if beside else code(reader.address)
+
+
+def _blocked(report: Report) -> Part:
+    changes = [change for change in report.changes if change.section is Section.BLOCKED]
+    return Part(
+        noun="blocked",
+        head="### Blocked, a decision is needed",
+        entries=tuple(Entry(text=_blocked_text(change), names=(change.address,)) for change in changes),
+        between="\n\n",
+        vital=True,
+    )
+
+
+def _blocked_text(change: Change) -> str:
+    beside = f" (owner: {prose(change.owner)})" if change.owner else ""
+    read = f"\n\nRead by {_readers(change.readers)}." if change.readers else ""
+    pieces = [f"**Blocked:** {code(change.address)}{beside}{_drifted(change)}{read}"]
+    for blocker in change.blockers:
+        pieces.append(f"**{prose(blocker.summary)}** [{code(blocker.code)}]: {prose(blocker.why, 1500)}")
+        for way in blocker.ways_out:
+            first, _, rest = way.partition("\n")
+            pieces.append(f"- Way out: {prose(first, 1500)}")
+            if rest.strip():
+                pieces.append(fence(rest.split("\n")[:_MOST_LINES], "hcl"))
+    return "\n\n".join(pieces)
+
+
+def _complaints(report: Report, severity: Severity) -> Part:
+    title = "Errors" if severity is Severity.ERROR else "Warnings"
+    entries = []
+    for item in report.complaints:
+        if item.severity is severity:
+            where = f" {code(item.address)}" if item.address else ""
+            detail = f": {prose(item.detail, 1500)}" if item.detail else ""
+            text = f"- **{prose(item.summary)}** [{code(item.code)}]{where}{detail}"
+            entries.append(Entry(text=text, names=(item.address or item.code,)))
+    return Part(noun=title.lower(), head=f"### {title}\n", entries=tuple(entries))
+
+
+def _restarts(report: Report) -> Part:
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for change in report.changes:
+        stop = change.interruption
+        if stop is not None:
+            wait = "not known" if stop.batch_seconds is None else _downtime(stop.batch_seconds, stop.restarts)
+            replays = ", ".join(f"batch {number}" for number in stop.replays[:_FEW]) or "none"
+            why = f"{prose(stop.why)}{_drifted(change)}"
+            cells = (why, wait, replays, _STATES[stop.state])
+            alike.setdefault(cells, []).append(change.address)
+    columns = ["resource", "why", "expected downtime", "replayed batch", "state"]
+    return Part(
+        noun="restarts and stops",
+        head=_head("Restarts and stops", columns),
+        entries=tuple(_row([_names(addresses), *cells], addresses) for cells, addresses in alike.items()),
+    )
+
+
+def _downtime(batch_seconds: float, restarts: bool) -> str:
+    batch = f"{elapsed_text(max(1.0, batch_seconds))} as its last batch"
+    return f"{batch}, then the start" if restarts else f"{batch}, then it is down"
+
+
+def _maintenance(report: Report) -> Part:
+    columns = ["resource", "task", "what", "forecast", "held by"]
+    rows = [
+        _row(
+            [
+                code(task.address),
+                code(task.name),
+                prose(task.what),
+                ", ".join(f"{code(name)}: {number:,}" for name, number in [*task.forecast.items()][:10]),
+                "; ".join(prose(holder) for holder in task.held[:_FEW])
+                + (f"; and {len(task.held) - _FEW} more" if len(task.held) > _FEW else ""),
+            ],
+            [task.address],
+        )
+        for task in report.maintenance
+    ]
+    head = _head("Maintenance due", columns)
+    return Part(noun="maintenance tasks", head=head, entries=tuple(rows))
+
+
+def _others(report: Report) -> Part:
+    by_address = {change.address: change for change in report.changes}
+    entries = []
+    for group in report.groups:
+        change = by_address[group.addresses[0]]
+        if group.section in (Section.OTHERS, Section.RESTARTS) and change.interruption is None:
+            entries.append(Entry(text=_other(change, group), names=group.addresses))
+    for output in report.outputs:
+        text = f"- output {code(output.name)}: {code(output.line)}"
+        entries.append(Entry(text=text, names=(f"output.{output.name}",)))
+    return Part(noun="other changes", head="### Changes\n", entries=tuple(entries))
+
+
+def _other(change: Change, group: Group) -> str:
+    count = len(group.addresses)
+    owner = f" (owner: {prose(change.owner)})" if change.owner else ""
+    if count == 1:
+        return f"- {code(change.address)}: {prose(change.what)}{owner}{_drifted(change)}"
+    return (
+        f"- {count} {prose(change.type)}s: {prose(change.what)}{owner}{_drifted(change)} "
+        f"({_names(group.addresses)})"
+    )
+
+
+def _diffs(report: Report) -> Part:
+    by_address = {change.address: change for change in report.changes}
+    entries = []
+    for group in report.groups:
+        change = by_address[group.addresses[0]]
+        if change.diff or change.steps:
+            entries.append(Entry(text=_diff(change, group.addresses), names=group.addresses))
+    return Part(
+        noun="changes in detail",
+        head=_DETAILS.format("Changed attributes and steps"),
+        entries=tuple(entries),
+        tail="\n\n</details>",
+        between="\n\n",
+    )
+
+
+def _diff(change: Change, addresses: Sequence[str]) -> str:
+    pieces = [f"**{_names(addresses)}**"]
+    if change.diff:
+        pieces.append(fence(_cut(change.diff), "diff"))
+    if change.steps:
+        pieces.append(
+            "\n".join(
+                f"- {prose(step.text)} {code(step.effect.value)}{f': {prose(step.why)}' if step.why else ''}"
+                for step in change.steps
+            )
+        )
+    return "\n\n".join(pieces)
+
+
+def _cut(lines: Sequence[str]) -> list[str]:
+    more = [f"  ({len(lines) - _MOST_LINES} more lines)"] if len(lines) > _MOST_LINES else []
+    return [*lines[:_MOST_LINES], *more]
+
+
+def _picture(lineage: Lineage) -> Part:
+    numbers = {node.address: f"n{number}" for number, node in enumerate(lineage.nodes)}
+    lines = [
+        "flowchart LR",
+        *(
+            f"  {numbers[node.address]}[{label(node.address)}]{':::touched' if node.reason else ''}"
+            for node in lineage.nodes
+        ),
+        *(
+            f"  {numbers[link.source]} {_ARROWS.get(link.relation, '-->')} {numbers[link.target]}"
+            for link in lineage.links
+        ),
+        "  classDef touched stroke-width:4px",
+    ]
+    more = f"\n\n{lineage.left_out} more resources are not drawn." if lineage.left_out else ""
+    text = f"{fence(lines, 'mermaid')}{more}"
+    return Part(
+        noun="pictures",
+        single="the picture of the lineage",
+        head="### Lineage of what changes\n",
+        entries=(Entry(text=text, names=("lineage",)),) if lineage.links else (),
+    )
+
+
+def _head(title: str, columns: Sequence[str]) -> str:
+    return f"### {title}\n\n| {' | '.join(columns)} |\n{'|---' * len(columns)}|"
+
+
+def _row(cells: Iterable[str], names: Iterable[str]) -> Entry:
+    return Entry(text=f"| {' | '.join(cells)} |", names=tuple(names))
+
+
+def _names(addresses: Sequence[str]) -> str:
+    named = ", ".join(code(address) for address in addresses[:_FEW])
+    return f"{named} and {len(addresses) - _FEW} more" if len(addresses) > _FEW else named
