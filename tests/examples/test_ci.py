@@ -64,8 +64,9 @@ def test_both_systems_plan_apply_and_watch_one_lake(
     assert_tour("ci", said, EXAMPLES / "ci" / "README.md")
     store = work / "ci"
     comment = (store / "comment-2.md").read_text(encoding="utf-8")
-    assert comment.startswith("### Plan\n"), comment
-    assert "Plan: 0 to add, 1 to change, 0 to destroy." in comment
+    assert comment.startswith("<!-- flareiac-report workspace=default -->\n1 change, blocked: no\n"), comment
+    assert "- `table.orders`: " in comment
+    assert "add column currency string" in comment
     summaries = [
         path.read_text(encoding="utf-8") for path in sorted(store.glob("*-apply.github_step_summary"))
     ]

@@ -220,6 +220,23 @@ def test_a_fork_gets_no_plan(machine: Machine, capfd: pytest.CaptureFixture[str]
     assert said.strip() == '=== GitHub, plan.yml: plan: left out, as its "if" says'
 
 
+def test_the_comment_is_the_report_of_the_plan(copied: Path) -> None:
+    stub = copied / "bin" / "flareiac"
+    stub.parent.mkdir()
+    stub.write_text(
+        "#!/bin/sh\n"
+        'case $1 in plan) echo planned; echo made >flareiac.plan; exit 4 ;; *) echo "the $1 of $2" ;; esac\n'
+    )
+    stub.chmod(0o755)
+    (copied / "flareiac.plan").write_text("of an earlier run")
+    summary = copied / "summary"
+    variables = {"PATH": f"{stub.parent}:{os.environ['PATH']}", "GITHUB_STEP_SUMMARY": str(summary)}
+    done = subprocess.run(["bash", "ci/plan.sh"], cwd=copied, env={**os.environ, **variables})
+    assert done.returncode == 4
+    assert (copied / "plan.md").read_text() == summary.read_text() == "the report of flareiac.plan\n"
+    assert (copied / "plan.txt").read_text() == "planned\n"
+
+
 def test_a_long_plan_is_cut_for_a_comment_between_two_characters(tmp_path: Path) -> None:
     plan = tmp_path / "plan.txt"
     plan.write_text(("x" + "ä" * 60 + "\n```\n") * 1000, encoding="utf-8")

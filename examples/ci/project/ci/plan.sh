@@ -1,12 +1,17 @@
 #!/usr/bin/env bash
-# Makes the plan that is reviewed: flareiac.plan (to be applied), plan.txt and plan.md (for people), plan.json (Terraform's
-# format, for tools). Ends with 0 if it can be applied, also where nothing changes. Read-only credentials suffice.
+# Makes the plan that is reviewed: flareiac.plan (to be applied), plan.md (its report, for the comment), plan.txt (the whole
+# plan as text), plan.json (Terraform's format, for tools). Ends with 0 if it can be applied, also where nothing changes. Read-only credentials suffice.
 set -euo pipefail
 code=0
+rm -f flareiac.plan
 # Maintenance has a job of its own: without it, no merge waits for Spark.
 flareiac plan -input=false -no-color -detailed-exitcode -maintenance=exclude -out=flareiac.plan -json-into=plan.json \
   2>&1 | tee plan.txt || code=$?
-bash ci/markdown.sh Plan plan.txt >plan.md
+if [ -f flareiac.plan ]; then
+  flareiac report flareiac.plan >plan.md
+else # planning failed: its errors are the comment
+  bash ci/markdown.sh Plan plan.txt >plan.md
+fi
 cat plan.md >>"${GITHUB_STEP_SUMMARY:-/dev/null}"
 case $code in
   0 | 2) ;;
