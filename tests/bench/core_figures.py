@@ -115,6 +115,29 @@ def instances(directory: Path, count: int) -> Iterator[Figure]:
     )
 
 
+def report(directory: Path, blocks: int) -> Iterator[Figure]:
+    """``report`` of a saved plan of so many changes, by the time of ``show -json`` of the same plan."""
+    write_tables(directory, blocks)
+    flareiac(directory, "plan", "-out=plan.json").run()
+    words = (("show", "-json"), ("report",), ("report", "-format=json"))
+    runs = in_turns(3, [flareiac(directory, *each, "plan.json") for each in words])
+    shown = median_processor(runs[0])
+    for name, found in (("markdown", runs[1]), ("json", runs[2])):
+        yield Figure(
+            name=f"report of {blocks} changes as {name}, by show -json",
+            value=median_processor(found) / shown,
+            unit="times",
+            bar=3.0,
+            detail={"show -json seconds": round(shown, 2), **spread(found)},
+        )
+        yield Figure(
+            name=f"report memory of {blocks} changes as {name}",
+            value=peak_memory(found),
+            unit="MB",
+            bar=200.0,
+        )
+
+
 def bookkeeping(directory: Path, blocks: int) -> Iterator[Figure | NotMeasured]:
     """Apply of resources that do nothing, beside terraform's."""
     ours, theirs = directory / "flareiac", directory / "terraform"
