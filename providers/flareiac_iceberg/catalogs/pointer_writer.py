@@ -92,7 +92,7 @@ class PointerWriter(CatalogWriter[S]):
 
     def commit(self, target: Target, change: TableCommit) -> None:
         with self.errors():
-            if not self._commit(target, *change.found, change.updates):
+            if not self._commit(target, *change.base, change.updates):
                 raise Conflict(target.full_name)
 
     def _commit(

@@ -24,13 +24,13 @@ class Definition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableCommit:
-    """``updates`` on top of ``found``, a table's metadata file and what is in it. ``needs``: what must still
+    """``updates`` on top of ``base``, a table's metadata file and what is in it. ``needs``: what must still
     hold.
 
     Most kinds have nothing but the entry that names the file, which must not have moved; a server checks
     ``needs`` itself.
     """
 
-    found: TableFile
+    base: TableFile
     updates: Sequence[Attributes]
     needs: Sequence[Attributes]

@@ -39,21 +39,21 @@ declared.
 
 
 def attribute_changes(
-    desired: TableDefinition, recorded: TableDefinition | None, found: Difference, root: Path
+    desired: TableDefinition, recorded: TableDefinition | None, diff: Difference, root: Path
 ) -> tuple[AttributeChange, ...]:
     """Every declared attribute that is not the same in all three records, columns as ``("column", path,
     ...)``.
     """
-    live = _aligned(found.observed, desired, root)
-    was = None if recorded is None else _named_as(_aligned(found.recorded, desired, root), live, desired)
-    ordered = _in_all([item for item in (desired, was, live) if item is not None])
+    live = _aligned(diff.observed, desired, root)
+    was = None if recorded is None else _named_as(_aligned(diff.recorded, desired, root), live, desired)
+    ordered = _in_all([spec for spec in (desired, was, live) if spec is not None])
     new, there = _shape(desired, desired, ordered), _shape(recorded or desired, live, ordered)
     old = None if recorded is None or was is None else _shape(recorded, was, ordered)
     return (
-        *_renamed(found),
+        *_renamed(diff),
         *_folded(classify(new, old, there), Records(new=desired, old=was, live=live), new, old or {}),
-        *_lost_defaults(desired, found),
-        *named_changes(desired, recorded, found.observed, found.ended),
+        *_lost_defaults(desired, diff),
+        *named_changes(desired, recorded, diff.observed, diff.ended),
     )
 
 
@@ -91,7 +91,7 @@ class Records:
 
     def column_texts(self, path: str) -> tuple[Data, Data, Data]:
         """The type of a column that is desired, recorded and there."""
-        new, old, live = (_column_text(item, path) for item in (self.new, self.old, self.live))
+        new, old, live = (_column_text(column, path) for column in (self.new, self.old, self.live))
         return new, old, live
 
     def topmost(self, path: str) -> str | None:
@@ -156,10 +156,10 @@ def _partitions(
     """In the desired order, named where a name is desired."""
     if there is None or new is None:
         return there
-    named = {item.term for item in new if item.name}
-    rank = {item.term: index for index, item in enumerate(new)}
-    rows = [item if item.term in named else replace(item, name=None) for item in there]
-    return tuple(sorted(rows, key=lambda item: rank.get(item.term, len(rank))))
+    named = {field.term for field in new if field.name}
+    rank = {field.term: index for index, field in enumerate(new)}
+    rows = [field if field.term in named else replace(field, name=None) for field in there]
+    return tuple(sorted(rows, key=lambda field: rank.get(field.term, len(rank))))
 
 
 def _named_as(old: TableSpec, live: TableSpec, new: TableSpec) -> TableSpec:
@@ -168,9 +168,9 @@ def _named_as(old: TableSpec, live: TableSpec, new: TableSpec) -> TableSpec:
     """
     if not old.partition_by or not live.partition_by:
         return old
-    named = {item.term for item in new.partition_by or () if item.name}
-    names = {item.term: item.name for item in live.partition_by if item.term in named}
-    fields = tuple(replace(item, name=item.name or names.get(item.term)) for item in old.partition_by)
+    named = {field.term for field in new.partition_by or () if field.name}
+    names = {field.term: field.name for field in live.partition_by if field.term in named}
+    fields = tuple(replace(field, name=field.name or names.get(field.term)) for field in old.partition_by)
     return replace(old, partition_by=fields)
 
 
@@ -250,8 +250,8 @@ def _note(change: AttributeChange) -> str:
             return Effect.METADATA
 
 
-def _renamed(found: Difference) -> Iterable[AttributeChange]:
-    for steps, origin in ((found.renames.declared, Origin.CONFIG), (found.renames.undone, Origin.DRIFT)):
+def _renamed(diff: Difference) -> Iterable[AttributeChange]:
+    for steps, origin in ((diff.renames.declared, Origin.CONFIG), (diff.renames.undone, Origin.DRIFT)):
         for index, step in enumerate(steps):
             new = path_after(step.path, steps[index:])
             old = step.path if origin is Origin.CONFIG else new
@@ -265,8 +265,8 @@ def _renamed(found: Difference) -> Iterable[AttributeChange]:
             )
 
 
-def _lost_defaults(wanted: TableSpec, found: Difference) -> Iterable[AttributeChange]:
-    for change in found.changes:
+def _lost_defaults(wanted: TableSpec, diff: Difference) -> Iterable[AttributeChange]:
+    for change in diff.changes:
         if (
             isinstance(change, SetProperty)
             and change.name in DEFAULT_PROPERTIES
@@ -317,12 +317,12 @@ def _shown(value: Data) -> str:
         case bool():
             return str(value).lower()
         case list():
-            return "[" + ", ".join(_element(item) for item in value) + "]"
+            return "[" + ", ".join(_element(element) for element in value) + "]"
         case _:
             return str(value)
 
 
-def _element(item: Data) -> str:
-    if isinstance(item, dict):
-        return str(SortField(**item) if "direction" in item else PartitionField(**item))
-    return f'"{item}"'
+def _element(element: Data) -> str:
+    if isinstance(element, dict):
+        return str(SortField(**element) if "direction" in element else PartitionField(**element))
+    return f'"{element}"'

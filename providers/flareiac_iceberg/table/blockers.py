@@ -46,25 +46,25 @@ class Past:
     partitions: frozenset[tuple[str, str, str]]
 
 
-def refusals(desired: TableSpec, found: Difference, past: Past) -> tuple[Blocker, ...]:
+def refusals(desired: TableSpec, diff: Difference, past: Past) -> tuple[Blocker, ...]:
     """One blocker for each change that cannot be made as written."""
-    blockers: list[Blocker] = [_taken(step) for step in found.renames.taken]
-    for change in found.changes:
-        blockers += _refused(change, found.observed.columns or {}, past)
-    blockers += _sort_history(found, past)
-    blockers += _empty_places(found, past)
+    blockers: list[Blocker] = [_taken(step) for step in diff.renames.taken]
+    for change in diff.changes:
+        blockers += _refused(change, diff.observed.columns or {}, past)
+    blockers += _sort_history(diff, past)
+    blockers += _empty_places(diff, past)
     # Else the table is as it was recorded, and was not read
-    if desired.columns is not None or found.observed.columns is not None:
-        columns = final_columns(desired, found)
-        before = set(layout_errors(found.observed))
+    if desired.columns is not None or diff.observed.columns is not None:
+        columns = final_columns(desired, diff)
+        before = set(layout_errors(diff.observed))
         blockers += (
             layout_error
-            for layout_error in layout_errors(_final_layout(desired, found, columns))
+            for layout_error in layout_errors(_final_layout(desired, diff, columns))
             if layout_error not in before
         )
-        blockers += _twins(found, columns)
-        blockers += _hidden_columns(found, columns, past)
-        blockers += _field_names(found, columns, past)
+        blockers += _twins(diff, columns)
+        blockers += _hidden_columns(diff, columns, past)
+        blockers += _field_names(diff, columns, past)
     return tuple(dict.fromkeys(blockers))
 
 
@@ -171,32 +171,32 @@ def _type(path: str, old: str, new: str, *, reusable: bool) -> Blocker:
     )
 
 
-def final_columns(desired: TableSpec, found: Difference) -> dict[str, Column]:
+def final_columns(desired: TableSpec, diff: Difference) -> dict[str, Column]:
     """The columns after the changes."""
-    dropped = [change.path for change in found.changes if isinstance(change, DropColumn)]
+    dropped = [change.path for change in diff.changes if isinstance(change, DropColumn)]
     there = {
         path: column
-        for path, column in (found.observed.columns or {}).items()
-        if not any(is_inside(path, item) for item in dropped)
+        for path, column in (diff.observed.columns or {}).items()
+        if not any(is_inside(path, dropped_path) for dropped_path in dropped)
     }
     return there | dict(desired.columns or {})
 
 
-def _final_layout(desired: TableSpec, found: Difference, columns: Mapping[str, Column]) -> TableSpec:
+def _final_layout(desired: TableSpec, diff: Difference, columns: Mapping[str, Column]) -> TableSpec:
     """The layout after the changes: what is declared, else what is there."""
     kept = {
         name: getattr(desired, name)
         for name in ("identifier", "partition_by", "sort_by")
         if getattr(desired, name) is not None
     }
-    return replace(found.observed, columns=columns, **kept)
+    return replace(diff.observed, columns=columns, **kept)
 
 
-def _sort_history(found: Difference, past: Past) -> Iterable[Blocker]:
+def _sort_history(diff: Difference, past: Past) -> Iterable[Blocker]:
     """Iceberg 1.12 binds every sort order that a table ever had before Spark writes, and fails on a missing
     column (measured).
     """
-    for change in found.changes:
+    for change in diff.changes:
         if isinstance(change, DropColumn) and any(is_inside(path, change.path) for path in past.sorted):
             yield blocker(
                 codes.HISTORY_SORTED,
@@ -207,22 +207,20 @@ def _sort_history(found: Difference, past: Past) -> Iterable[Blocker]:
             )
 
 
-def _empty_places(found: Difference, past: Past) -> Iterable[Blocker]:
+def _empty_places(diff: Difference, past: Past) -> Iterable[Blocker]:
     """Format version 1 leaves a place, called void, for each partition field that goes; it must not lose its
     column (measured).
     """
     places = {column for _, column, transform in past.partitions if transform == "void"}
     version = max(
         [
-            found.observed.format_version or 0,
-            *(change.new for change in found.changes if isinstance(change, UpgradeFormat)),
+            diff.observed.format_version or 0,
+            *(change.new for change in diff.changes if isinstance(change, UpgradeFormat)),
         ]
     )
     if version == 1:
-        places |= {
-            change.field.column for change in found.changes if isinstance(change, RemovePartitionField)
-        }
-    for change in found.changes:
+        places |= {change.field.column for change in diff.changes if isinstance(change, RemovePartitionField)}
+    for change in diff.changes:
         if isinstance(change, DropColumn) and any(is_inside(path, change.path) for path in places):
             yield blocker(
                 codes.HISTORY_PARTITIONED,
@@ -245,21 +243,21 @@ def _kept(path: str) -> tuple[str, ...]:
     )
 
 
-def _new_names(found: Difference) -> list[str]:
+def _new_names(diff: Difference) -> list[str]:
     """The paths that columns get, added or renamed."""
     return [
         change.path if isinstance(change, AddColumn) else change.new
-        for change in found.changes
+        for change in diff.changes
         if isinstance(change, AddColumn | RenameColumn)
     ]
 
 
-def _twins(found: Difference, columns: Mapping[str, Column]) -> Iterable[Blocker]:
+def _twins(diff: Difference, columns: Mapping[str, Column]) -> Iterable[Blocker]:
     """Spark takes two columns whose names differ in case only for one."""
     spelled: dict[str, list[str]] = {}
     for path in columns:
         spelled.setdefault(path.lower(), []).append(path)
-    for name in _new_names(found):
+    for name in _new_names(diff):
         for other in spelled.get(name.lower(), ()):
             if other != name and parent_of(other) == parent_of(name):
                 yield blocker(
@@ -274,17 +272,17 @@ def _twins(found: Difference, columns: Mapping[str, Column]) -> Iterable[Blocker
                 )
 
 
-def _hidden_columns(found: Difference, columns: Mapping[str, Column], past: Past) -> Iterable[Blocker]:
+def _hidden_columns(diff: Difference, columns: Mapping[str, Column], past: Past) -> Iterable[Blocker]:
     """A column may not get the name of a partition field of another column: engines check that for each spec
     that the table ever had.
     """
-    new = _new_names(found)
+    new = _new_names(diff)
     for name, source, _ in sorted(past.partitions):
         if (
             name in columns
             and source in columns
             and source != name
-            and any(is_inside(name, item) for item in new)
+            and any(is_inside(name, path) for path in new)
         ):
             yield blocker(
                 codes.COLUMN_NAMED_AS_PARTITION,
@@ -296,9 +294,9 @@ def _hidden_columns(found: Difference, columns: Mapping[str, Column], past: Past
             )
 
 
-def _field_names(found: Difference, columns: Mapping[str, Column], past: Past) -> Iterable[Blocker]:
+def _field_names(diff: Difference, columns: Mapping[str, Column], past: Past) -> Iterable[Blocker]:
     """A partition field may not get the name of a column, or of another field that is or was there."""
-    for change in found.changes:
+    for change in diff.changes:
         match change:
             case AddPartitionField(field=field):
                 name = field.field_name

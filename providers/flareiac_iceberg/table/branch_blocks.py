@@ -27,28 +27,30 @@ _LONGEST: Final = 2**63 - 1
 
 def branches_and_tags(wanted: Attributes, diagnostics: Diagnostics) -> Attributes:
     """The canonical ``branch`` and ``tag``, by name; None where no block is written."""
-    found = {
-        kind: {name: _parts(kind, name, item, diagnostics) for name, item in (wanted.get(kind) or {}).items()}
+    blocks = {
+        kind: {
+            name: _parts(kind, name, block, diagnostics) for name, block in (wanted.get(kind) or {}).items()
+        }
         for kind in _PARTS
     }
-    for name in found["tag"]:
-        if name in found["branch"]:
+    for name in blocks["tag"]:
+        if name in blocks["branch"]:
             why = (
                 f'There is a branch and a tag "{name}". Branches and tags of a table share their names. '
                 "Give one of them another."
             )
             diagnostics.error(codes.NAME_SHARED, why, attribute=("tag", name))
-    return {kind: items or None for kind, items in found.items()}
+    return {kind: items or None for kind, items in blocks.items()}
 
 
-def _parts(kind: str, name: str, item: Attributes, diagnostics: Diagnostics) -> Attributes:
+def _parts(kind: str, name: str, block: Attributes, diagnostics: Diagnostics) -> Attributes:
     if (error := _bad_name(kind, name)) is not None:
         diagnostics.error(
             codes.INVALID_BRANCH_NAME,
             f'"{name}" cannot be {with_article(kind)}. {error}',
             attribute=(kind, name),
         )
-    return {part: _part(item.get(part), (kind, name, part), diagnostics) for part in _PARTS[kind]}
+    return {part: _part(block.get(part), (kind, name, part), diagnostics) for part in _PARTS[kind]}
 
 
 def _bad_name(kind: str, name: str) -> str | None:
@@ -88,12 +90,12 @@ def named_changes(
     ``ended``: tags whose time ran out.
     """
     for kind, parts in _PARTS.items():
-        new, old, there = (_blocks(kind, item) for item in (desired, recorded, live))
+        new, old, there = (_blocks(kind, spec) for spec in (desired, recorded, live))
         for name in dict.fromkeys([*new, *old]):
             if name in new and name in there:
                 yield from _part_changes((kind, name), parts, new[name], old.get(name), there[name])
             elif name not in ended:
-                yield _whole((kind, name), *(_shown(item.get(name)) for item in (new, old, there)))
+                yield _whole((kind, name), *(_shown(blocks.get(name)) for blocks in (new, old, there)))
 
 
 def _blocks(kind: str, spec: TableSpec | None) -> dict[str, Attributes]:
@@ -103,8 +105,8 @@ def _blocks(kind: str, spec: TableSpec | None) -> dict[str, Attributes]:
     return {name: encode(block) for name, block in blocks.items()}
 
 
-def _shown(item: Attributes | None) -> Data:
-    return ABSENT if item is None else {name: value for name, value in item.items() if value is not None}
+def _shown(block: Attributes | None) -> Data:
+    return ABSENT if block is None else {name: value for name, value in block.items() if value is not None}
 
 
 def _whole(path: tuple[str, str], new: Data, old: Data, live: Data) -> AttributeChange:
@@ -123,7 +125,10 @@ def _part_changes(
             continue
         config, drift = old is None or value != was, old is not None and was is not None and now != was
         origin = Origin.BOTH if config and drift else Origin.CONFIG if config else Origin.DRIFT
-        shown = [ABSENT if item is None else item for item in (was if old is not None else now, value, now)]
+        shown = [
+            ABSENT if part_value is None else part_value
+            for part_value in (was if old is not None else now, value, now)
+        ]
         yield AttributeChange(
             path=(*path, part), origin=origin, old=shown[0], new=shown[1], live=shown[2], note=Effect.METADATA
         )

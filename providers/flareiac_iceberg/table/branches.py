@@ -31,14 +31,14 @@ OWN_TAGS: Final = "flareiac-before-"
 
 def lost(snapshots: Iterable[int], metadata: Attributes) -> tuple[int, ...]:
     """The snapshots among these that the table does not have (any more)."""
-    there = {item["snapshot-id"] for item in metadata.get("snapshots") or ()}
+    there = {snapshot["snapshot-id"] for snapshot in metadata.get("snapshots") or ()}
     return tuple(sorted({snapshot for snapshot in snapshots if snapshot not in there}))
 
 
 def wanted_snapshots(desired: TableSpec, recorded_tags: Mapping[str, int]) -> set[int]:
     """The snapshots that declared tags need: declared by id, or recorded when the tag was made."""
     declared = {snapshot_tag.snapshot_id for snapshot_tag in desired.snapshot_tags.values()}
-    return {item for item in declared if item is not None} | {
+    return {snapshot for snapshot in declared if snapshot is not None} | {
         recorded_tags[name] for name in desired.snapshot_tags if name in recorded_tags
     }
 
@@ -194,14 +194,14 @@ def needs_start(planned: Iterable[Change], metadata: Attributes) -> bool:
 def updates(metadata: Attributes, planned: Iterable[Change], start: Attributes | None) -> list[Attributes]:
     """The updates of one commit. ``start``: an empty snapshot for branches of a table without rows."""
     refs = dict(metadata.get("refs") or {})
-    found: list[Attributes] = [] if start is None else [{"action": "add-snapshot", "snapshot": start}]
+    table_updates: list[Attributes] = [] if start is None else [{"action": "add-snapshot", "snapshot": start}]
     head = current(metadata) if start is None else start["snapshot-id"]
     for change in planned:
         for update in _update(refs, change, head):
-            found.append(update)
+            table_updates.append(update)
             # A tag may move and be kept otherwise in one commit: the second goes by the first.
             refs[update["ref-name"]] = update
-    return found
+    return table_updates
 
 
 def _update(refs: Mapping[str, Attributes], change: Change, head: int | None) -> Iterator[Attributes]:

@@ -128,13 +128,13 @@ def usages(address: str, attributes: Attributes, references: References) -> tupl
     catalog = references.get(attributes["catalog"].address)
     where = place_of(catalog) if catalog else str(attributes["catalog"])
     subject = f"Iceberg table {attributes['namespace']}.{attributes['name']} in {where}"
-    found = Usage(subject=subject, holder=address, relation=Relation.REAL_NAME, reason="")
+    usage = Usage(subject=subject, holder=address, relation=Relation.REAL_NAME, reason="")
     location = attributes.get("location")
     if location is None:
-        return (found,)
+        return (usage,)
     reason = "the table's files are there"
     return (
-        found,
+        usage,
         Usage(subject=plain_text(location), holder=address, relation=Relation.OWNS_LOCATION, reason=reason),
     )
 
@@ -368,8 +368,8 @@ def _partitions(
     if value is None:
         return None
     partition_fields: list[PartitionField] = []
-    for item in _list("partition_by", value, diagnostics):
-        term = partition("identity", item) if isinstance(item, str) else item
+    for entry in _list("partition_by", value, diagnostics):
+        term = partition("identity", entry) if isinstance(entry, str) else entry
         if not isinstance(term, dict) or set(term) != {"transform", "column", "param", "name"}:
             _not_a_term("partition_by", 'day("ts"), bucket(16, "id") or "region"', diagnostics)
             continue
@@ -429,8 +429,8 @@ def _sorting(
     if value is None:
         return None
     sort_fields: list[SortField] = []
-    for item in _list("sort_by", value, diagnostics):
-        term = sort_field("asc", item) if isinstance(item, str) else item
+    for entry in _list("sort_by", value, diagnostics):
+        term = sort_field("asc", entry) if isinstance(entry, str) else entry
         if not isinstance(term, dict) or set(term) != {"transform", "column", "param", "direction", "nulls"}:
             _not_a_term("sort_by", 'asc("ts") or desc("amount")', diagnostics)
             continue
@@ -488,9 +488,9 @@ def _check_transform(
 ) -> None:
     if _existing(path, columns, (attribute,), diagnostics) is None or columns is None:
         return
-    found = misfit(transform, path, columns)
-    if found is not None:
-        is_now, fitting = found
+    mismatch = misfit(transform, path, columns)
+    if mismatch is not None:
+        is_now, fitting = mismatch
         why = f'{transform} does not fit column "{path}", which is {is_now}: {fitting}.'
         diagnostics.error(codes.UNFIT_TRANSFORM, why, attribute=(attribute,))
 

@@ -241,5 +241,5 @@ def encode(change: Change) -> Attributes:
 def decode(data: Attributes) -> Change:
     """The inverse of ``encode``."""
     fields = {name: value for name, value in data.items() if name != "change"}
-    found: Change = records.decode(_KINDS[data["change"]], fields)
-    return found
+    change: Change = records.decode(_KINDS[data["change"]], fields)
+    return change

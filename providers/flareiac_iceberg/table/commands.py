@@ -109,9 +109,9 @@ def _earlier_states(project: RecordedProject, resource: RecordedResource) -> Ear
 
 
 def _refuse_running(project: RecordedProject, address: str, users: Users) -> None:
-    found = list(_running(project, address, users))
-    if found:
-        raise Failure(*found)
+    diagnostics = list(_running(project, address, users))
+    if diagnostics:
+        raise Failure(*diagnostics)
 
 
 def _running(project: RecordedProject, address: str, users: Users) -> Iterator[Diagnostic]:

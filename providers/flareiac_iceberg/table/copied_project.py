@@ -58,8 +58,8 @@ def other_copy(
     lies = plain_text(location or "")
     if inside is None or f"{lies}/".startswith(f"{root}/{inside}/"):
         return None
-    copy, found, _rest = f"{lies}/".partition(f"/{inside}/")
-    return (copy, inside) if found else None
+    copy, separator, _rest = f"{lies}/".partition(f"/{inside}/")
+    return (copy, inside) if separator else None
 
 
 @lru_cache(maxsize=16)

@@ -24,30 +24,30 @@ def still_there(target: Target, recorded: Recorded) -> TableFile | None:
     """The metadata of the recorded table; None where it is gone, or another one has its name. Raises as
     ``current`` does.
     """
-    found = current(target)
-    same = found is not None and found.uuid == identity_of(recorded.identity).uuid
-    return found if same else None
+    table_file = current(target)
+    same = table_file is not None and table_file.uuid == identity_of(recorded.identity).uuid
+    return table_file if same else None
 
 
 def own(target: Target, recorded: Recorded) -> TableFile:
     """The recorded table's metadata. Raises ``Failure`` if it is gone or another one."""
-    found = current(target)
-    if found is None:
+    table_file = current(target)
+    if table_file is None:
         raise Failure(gone_table(target.full_name))
-    if found.uuid != identity_of(recorded.identity).uuid:
+    if table_file.uuid != identity_of(recorded.identity).uuid:
         raise Failure(another_table(target.full_name))
-    return found
+    return table_file
 
 
 def managed(target: Target, recorded: Recorded, lineage: str) -> TableFile:
     """The same. Raises ``Failure`` also if another state than the one of ``lineage`` has taken the table
     over.
     """
-    found = own(target, recorded)
-    other = another_state(managed_by(found.properties), lineage, recorded=True)
+    table_file = own(target, recorded)
+    other = another_state(managed_by(table_file.properties), lineage, recorded=True)
     if other:
         raise Failure(_of_another_state(target, other))
-    return found
+    return table_file
 
 
 def _of_another_state(target: Target, other: str) -> Diagnostic:

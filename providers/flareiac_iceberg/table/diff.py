@@ -144,7 +144,7 @@ def _columns(
     desired: Mapping[str, Column], recorded: Mapping[str, Column], observed: Mapping[str, Column]
 ) -> Iterable[Change]:
     dropped = _topmost([path for path in recorded if path not in desired and path in observed])
-    left = [path for path in observed if not any(is_inside(path, item) for item in dropped)]
+    left = [path for path in observed if not any(is_inside(path, dropped_path) for dropped_path in dropped)]
     added = _topmost([path for path in desired if path not in observed])
     yield from (DropColumn(path=path) for path in dropped)
     yield from _arranged(desired, left, added, recorded)
@@ -241,14 +241,18 @@ def _identifier(desired: TableSpec, observed: TableSpec) -> Iterable[Change]:
 def _partitions(desired: TableSpec, observed: TableSpec) -> Iterable[Change]:
     if desired.partition_by is None:
         return
-    wanted = {item.term: item for item in desired.partition_by}
-    there = {item.term: item for item in observed.partition_by or ()}
-    yield from (RemovePartitionField(field=item) for term, item in there.items() if term not in wanted)
-    for term, item in wanted.items():
+    wanted = {partition_field.term: partition_field for partition_field in desired.partition_by}
+    there = {partition_field.term: partition_field for partition_field in observed.partition_by or ()}
+    yield from (
+        RemovePartitionField(field=partition_field)
+        for term, partition_field in there.items()
+        if term not in wanted
+    )
+    for term, partition_field in wanted.items():
         if term not in there:
-            yield AddPartitionField(field=item)
-        elif item.name is not None and item.name != there[term].name:
-            yield RenamePartitionField(field=there[term], new=item.name)
+            yield AddPartitionField(field=partition_field)
+        elif partition_field.name is not None and partition_field.name != there[term].name:
+            yield RenamePartitionField(field=there[term], new=partition_field.name)
 
 
 def _settings(

@@ -81,10 +81,10 @@ class TableDriver:
         """The figures by which its maintenance is decided; reads metadata, never data files. Raises
         ``Failure``.
         """
-        found: Attributes = encode(
+        attributes: Attributes = encode(
             figures(request, self._listings, self._project.resolve, self._project.root)
         )
-        return found
+        return attributes
 
     def statistics(self, request: StatisticsRequest) -> Statistics:
         """The figures of the recorded table. Raises ``Failure``."""

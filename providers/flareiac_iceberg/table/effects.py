@@ -11,12 +11,16 @@ def disturbances(verdicts: Iterable[Verdict]) -> tuple[Impact, ...]:
     """The users that must stop, and those that run on, once each; an impact that stops a relation hides those
     with which it would run on.
     """
-    found = dict.fromkeys(item for verdict in verdicts for item in verdict.all())
+    impacts = dict.fromkeys(impact for verdict in verdicts for impact in verdict.all())
     stopped = {
-        item.relation for item in found if item.reaction is not Reaction.RUNS_ON and not item.tolerance
+        impact.relation
+        for impact in impacts
+        if impact.reaction is not Reaction.RUNS_ON and not impact.tolerance
     }
     return tuple(
-        item for item in found if item.reaction is not Reaction.RUNS_ON or item.relation not in stopped
+        impact
+        for impact in impacts
+        if impact.reaction is not Reaction.RUNS_ON or impact.relation not in stopped
     )
 
 
@@ -37,5 +41,5 @@ ANOTHER_TABLE: Final = (
     stops(Relation.LOOKS_UP, _ANOTHER),
 )
 """The impacts on users of a table that is replaced, or created again."""
-NO_TABLE: Final = tuple(stops(item.relation, "the table is dropped") for item in ANOTHER_TABLE)
+NO_TABLE: Final = tuple(stops(impact.relation, "the table is dropped") for impact in ANOTHER_TABLE)
 """The impacts on users of a table that is dropped: they are to use another one by then."""

@@ -33,7 +33,7 @@ def empty_snapshot(
     connections.get(target.catalog).write_no_manifests(
         location, snapshot_id, sequence, 1 if version == 1 else 2
     )
-    found = {
+    snapshot = {
         "snapshot-id": snapshot_id,
         "timestamp-ms": int(time.time() * 1000),
         "manifest-list": location,
@@ -41,7 +41,7 @@ def empty_snapshot(
         "schema-id": schema_of(metadata).get("schema-id", 0),
     }
     if version > 1:
-        found["sequence-number"] = sequence
+        snapshot["sequence-number"] = sequence
     if version > 2:  # row ids came with version 3
-        found |= {"first-row-id": metadata.get("next-row-id") or 0, "added-rows": 0}
-    return found
+        snapshot |= {"first-row-id": metadata.get("next-row-id") or 0, "added-rows": 0}
+    return snapshot

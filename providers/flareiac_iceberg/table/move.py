@@ -24,8 +24,8 @@ def move_of(
     """The rename that is still to do."""
     if recorded is None or recorded.definition.catalog != desired.catalog:
         return None
-    found = observed.facts.found_at
-    old = ".".join(found) if found is not None else recorded.definition.full_name
+    earlier_name = observed.facts.found_at
+    old = ".".join(earlier_name) if earlier_name is not None else recorded.definition.full_name
     return None if old == desired.full_name else MoveTable(old=old, new=desired.full_name)
 
 

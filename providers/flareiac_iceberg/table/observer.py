@@ -61,9 +61,9 @@ class TableObserver:
                 continue
             key = key_of(target)
             entries = listed.entries.get(key)
-            found = complete_as_recorded(request, target, entries) if entries is not None else None
-            if found is not None:
-                complete[request.address] = found
+            observation = complete_as_recorded(request, target, entries) if entries is not None else None
+            if observation is not None:
+                complete[request.address] = observation
             else:
                 waiting[request.address] = key
         with self._lock:
@@ -76,8 +76,10 @@ class TableObserver:
         """
         try:
             target = requested(request)
-            found = observe_moving(request, observe(request, target, self._entries(request.address, target)))
-            return self._with_doomed(request, target, found)
+            observation = observe_moving(
+                request, observe(request, target, self._entries(request.address, target))
+            )
+            return self._with_doomed(request, target, observation)
         except Failure as failure:
             return Unreadable(diagnostic=failure.diagnostics[0].at(address=request.address))
 
@@ -89,16 +91,16 @@ class TableObserver:
         self._listings.forget()
         return entries_of(target)
 
-    def _with_doomed(self, request: ReadRequest, target: Target, found: Observation) -> Observation:
+    def _with_doomed(self, request: ReadRequest, target: Target, observation: Observation) -> Observation:
         """The observation, with the files that a purge would delete where the table is to be purged."""
         self._survey.learn(request)
         recorded = request.recorded
-        if request.desired is not None or recorded is None or not isinstance(found, Present):
-            return found
-        seen = observed_table(found)
+        if request.desired is not None or recorded is None or not isinstance(observation, Present):
+            return observation
+        seen = observed_table(observation)
         if recorded_table(recorded).definition.on_destroy not in PURGES:
-            return found
+            return observation
         there = current(target)
         if there is None or shares_files(there.properties):
-            return found
-        return replace(found, facts=replace(seen.facts, doomed=self._survey.doomed(target, there)))
+            return observation
+        return replace(observation, facts=replace(seen.facts, doomed=self._survey.doomed(target, there)))

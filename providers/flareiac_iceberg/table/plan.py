@@ -260,36 +260,36 @@ def _of_another_table(case: Case, observed: ObservedTable) -> Proposal:
 
 def _update(case: Case, observed: ObservedTable) -> Proposal:
     request, recorded, desired = case.request, case.recorded, case.desired
-    found = _difference(case, observed)
+    diff = _difference(case, observed)
     changes = attribute_changes(
-        desired, None if recorded is None else recorded.definition, found, request.project.root
+        desired, None if recorded is None else recorded.definition, diff, request.project.root
     )
-    blockers = _blockers(case, observed, found)
+    blockers = _blockers(case, observed, diff)
     retained = any(change.path == ("on_destroy",) for change in changes)
-    disturbed = [item for path in found.reborn for item in another_field(path).all()]
+    disturbed = [impact for path in diff.reborn for impact in another_field(path).all()]
     return Proposal(
-        action=_action(case, observed, found, changes, blocked=bool(blockers)),
+        action=_action(case, observed, diff, changes, blocked=bool(blockers)),
         planned=request.desired,
         changes=changes,
         steps=(
-            *map(another_field_step, found.reborn),
-            *(change.step() for change in found.changes),
+            *map(another_field_step, diff.reborn),
+            *(change.step() for change in diff.changes),
             *((_retained(desired.on_destroy),) if retained and recorded is not None else ()),
         ),
-        reasons=(*_suggestions(found).values(), *_ended(found)),
+        reasons=(*_suggestions(diff).values(), *_ended(diff)),
         blockers=blockers,
         disturbs=tuple(
-            dict.fromkeys([*disturbed, *disturbances(change.verdict() for change in found.changes)])
+            dict.fromkeys([*disturbed, *disturbances(change.verdict() for change in diff.changes)])
         ),
         drift=(
             *taken_over(request, observed),
-            *map(_other_field, found.reborn),
+            *map(_other_field, diff.reborn),
             *(drift_texts(changes) if recorded else ()),
         ),
-        payload=_payload(found.changes, observed, empty=_needs_empty(found)),
+        payload=_payload(diff.changes, observed, empty=_needs_empty(diff)),
         diagnostics=(
             *usage_warnings(request.address, request.desired or {}, case.usages),
-            *rows_of_earlier_layout(request.address, case.usages, found.changes, observed),
+            *rows_of_earlier_layout(request.address, case.usages, diff.changes, observed),
         ),
     )
 
@@ -298,38 +298,38 @@ def _difference(case: Case, observed: ObservedTable) -> Difference:
     recorded = case.recorded
     was = NOTHING if recorded is None else known_of(recorded.definition, recorded.identity)
     there = known_of(observed.definition, observed.identity, observed.facts.gone)
-    found = difference(case.desired, was, there)
+    diff = difference(case.desired, was, there)
     move = move_of(recorded, case.desired, observed)
     first = (*taking_over(case.request, observed), *((move,) if move is not None else ()))
-    return replace(found, changes=(*first, *found.changes)) if first else found
+    return replace(diff, changes=(*first, *diff.changes)) if first else diff
 
 
-def _blockers(case: Case, observed: ObservedTable, found: Difference) -> tuple[Blocker, ...]:
+def _blockers(case: Case, observed: ObservedTable, diff: Difference) -> tuple[Blocker, ...]:
     """All that stands in the way of an update or of adopting the table."""
     request, desired, usages = case.request, case.desired, case.usages
     foreign = case.recorded is None and not request.importing and not other_manager(request, observed)
-    there, catalogs = found.observed.properties or {}, request.references
-    writes = found.changes or case.recorded is None
-    location = found.observed.location
+    there, catalogs = diff.observed.properties or {}, request.references
+    writes = diff.changes or case.recorded is None
+    location = diff.observed.location
     elsewhere = moved_location(desired.location, location, request.project.root)
     return (
         *((_foreign(case, observed),) if foreign else ()),
         *in_another_copy(request, desired.catalog, observed),
         *managed_elsewhere(request, desired, observed),
         *move_blockers(case.recorded, desired, observed, request.references),
-        *refusals(desired, found, _past(observed, found)),
+        *refusals(desired, diff, _past(observed, diff)),
         *contradictions(
-            found.changes, usages, desired.columns or found.observed.columns or {}, _suggestions(found)
+            diff.changes, usages, desired.columns or diff.observed.columns or {}, _suggestions(diff)
         ),
         *branches.refusals(
             desired,
-            found.observed,
-            found.changes,
+            diff.observed,
+            diff.changes,
             observed.facts.gone,
             empty=observed.identity.snapshot_id is None,
         ),
-        *branches.still_written(found.changes, usages),
-        *(unwritable_metadata(desired, there, location, found.changes, catalogs) if writes else ()),
+        *branches.still_written(diff.changes, usages),
+        *(unwritable_metadata(desired, there, location, diff.changes, catalogs) if writes else ()),
         *usage_blockers(request.desired or {}, usages),
         *((elsewhere,) if elsewhere is not None else ()),
     )
@@ -338,7 +338,7 @@ def _blockers(case: Case, observed: ObservedTable, found: Difference) -> tuple[B
 def _action(
     case: Case,
     observed: ObservedTable,
-    found: Difference,
+    diff: Difference,
     changes: tuple[AttributeChange, ...],
     *,
     blocked: bool,
@@ -350,7 +350,7 @@ def _action(
     if recorded is None:
         return Action.ADOPT
     kept_by_state = any(change.path[0] in ("on_destroy", *MAINTENANCE) for change in changes)
-    if found.changes or found.reborn or kept_by_state or blocked:
+    if diff.changes or diff.reborn or kept_by_state or blocked:
         return Action.UPDATE
     behind = (
         recorded.definition.renamed != case.desired.renamed
@@ -370,7 +370,7 @@ def _written_by_others(case: Case, recorded: RecordedTable, observed: ObservedTa
         return False
     declared = {query for usage in writers for query in usage.queries or ()}
     without = len({usage.holder for usage in writers if usage.queries is None})
-    before, now = (item.identity.writers or TableWriters() for item in (recorded, observed))
+    before, now = (record.identity.writers or TableWriters() for record in (recorded, observed))
     return unacknowledged(now, before, declared, without)
 
 
@@ -437,17 +437,17 @@ def _moved(case: Case) -> tuple[Blocker, ...]:
     return (moved,)
 
 
-def _suggestions(found: Difference) -> Mapping[str, str]:
+def _suggestions(diff: Difference) -> Mapping[str, str]:
     """A ready ``renamed`` for each column that goes while one like it comes, by the column that goes."""
-    dropped = [change.path for change in found.changes if isinstance(change, DropColumn)]
-    added = [change for change in found.changes if isinstance(change, AddColumn)]
-    columns = found.observed.columns or {}
+    dropped = [change.path for change in diff.changes if isinstance(change, DropColumn)]
+    added = [change for change in diff.changes if isinstance(change, AddColumn)]
+    columns = diff.observed.columns or {}
     lines: dict[str, str] = {}
     for old in dropped:
         near = [
-            item.path
-            for item in added
-            if parent_of(item.path) == parent_of(old) and item.type == _type_text(columns, old)
+            change.path
+            for change in added
+            if parent_of(change.path) == parent_of(old) and change.type == _type_text(columns, old)
         ]
         if len(near) == 1:
             lines[old] = (
@@ -461,8 +461,8 @@ def _other_field(path: str) -> str:
     return f"column {path} was dropped and added again, or another column took its name"
 
 
-def _ended(found: Difference) -> Iterator[str]:
-    for name in found.ended:
+def _ended(diff: Difference) -> Iterator[str]:
+    for name in diff.ended:
         yield f"the time of tag {name} ran out, and its snapshot expired; its block can be removed"
 
 
@@ -470,16 +470,16 @@ def _type_text(columns: Data, path: str) -> str:
     return render(type_at(columns, path))
 
 
-def _past(observed: ObservedTable, found: Difference) -> Past:
+def _past(observed: ObservedTable, diff: Difference) -> Past:
     """The past of the table. A table that is read as it was recorded by an earlier version does not tell all
     of it, nor does it change.
     """
     identity = observed.identity
-    renames = (*found.renames.declared, *found.renames.undone)
+    renames = (*diff.renames.declared, *diff.renames.undone)
     paths = {field_id: path_after(path, renames) for path, field_id in identity.field_ids.items()}
     return Past(
         written=identity.ever_written,
-        sorted=frozenset(paths[item] for item in identity.sorted_ids if item in paths),
+        sorted=frozenset(paths[field_id] for field_id in identity.sorted_ids if field_id in paths),
         partitions=frozenset(
             (partition_name.name, paths[partition_name.source], partition_name.transform)
             for partition_name in identity.partition_names
@@ -488,11 +488,11 @@ def _past(observed: ObservedTable, found: Difference) -> Past:
     )
 
 
-def _needs_empty(found: Difference) -> bool:
+def _needs_empty(diff: Difference) -> bool:
     return any(
         (isinstance(change, AddColumn) and change.required)
         or (isinstance(change, SetNullability) and change.required)
-        for change in found.changes
+        for change in diff.changes
     )
 
 

@@ -40,14 +40,18 @@ def files_of(target: Target, location: str, metadata: Attributes) -> tuple[str, 
         )
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         try:
-            manifests = {item.location: item for found in pool.map(listed, lists) for item in found}
-            data = {path for found in pool.map(named, manifests.values()) for path in found}
+            manifests = {
+                manifest.location: manifest for listing in pool.map(listed, lists) for manifest in listing
+            }
+            data = {path for named_paths in pool.map(named, manifests.values()) for path in named_paths}
         except Failure as failure:
             known = failure.diagnostics[0]
             raise Failure(_unlisted(target, known.line.partition(". ")[0])) from failure
-    figures = [item for name in ("statistics", "partition-statistics") for item in metadata.get(name) or ()]
+    figures = [
+        figure for name in ("statistics", "partition-statistics") for figure in metadata.get(name) or ()
+    ]
     older = log_of(metadata)
-    found = [
+    paths = [
         *sorted(data),
         *manifests,
         *lists,
@@ -55,7 +59,7 @@ def files_of(target: Target, location: str, metadata: Attributes) -> tuple[str, 
         *older,
         location,
     ]
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(paths))
 
 
 def delete(files: Sequence[str], catalog: CatalogSpec) -> tuple[str, ...]:

@@ -88,7 +88,7 @@ def group(targets: Iterable[Target]) -> Listed:
     entries: dict[Key, Entries] = {}
     failures: dict[Key, Failure] = {}
     silent: dict[CatalogSpec, Failure] = {}
-    for key, target in {key_of(item): item for item in targets}.items():
+    for key, target in {key_of(table): table for table in targets}.items():
         catalog = target.catalog
         if catalog in silent:
             failures[key] = silent[catalog]
@@ -129,12 +129,12 @@ def observe(request: ReadRequest, target: Target, entries: Entries) -> Observati
         return Missing(reason=f"the catalog has no table {target.full_name}", facts=Absence(catalog=True))
     if pointer.is_view:
         return Unreadable(diagnostic=_view(target))
-    found = _as_recorded(request, recorded, pointer) if recorded is not None and request.cheap else None
-    if found is None or not _exists(request, pointer, target.catalog):
+    observation = _as_recorded(request, recorded, pointer) if recorded is not None and request.cheap else None
+    if observation is None or not _exists(request, pointer, target.catalog):
         return present(request, load_entry(pointer, target.catalog))
     if not request.history:
-        return found
-    return replace(found, history=live(load_entry(pointer, target.catalog).metadata))
+        return observation
+    return replace(observation, history=live(load_entry(pointer, target.catalog).metadata))
 
 
 def complete_as_recorded(request: ReadRequest, target: Target, entries: Entries) -> Present | None:
@@ -184,21 +184,23 @@ def _as_recorded(request: ReadRequest, recorded: Recorded, pointer: Pointer) -> 
     )
 
 
-def observe_moving(request: ReadRequest, found: Observation) -> Observation:
+def observe_moving(request: ReadRequest, observation: Observation) -> Observation:
     """The same for a table that is to get another name, or has got it already. Raises ``Failure``."""
     recorded, desired = request.recorded, request.desired
     if recorded is None or desired is None or not _moves(request):
-        return found
+        return observation
     target = target_of(desired, request.references)
     pointer = table_in(target.catalog, target.namespace, target.name)
-    if isinstance(found, Present):
-        return replace(found, facts=replace(observed_table(found).facts, taken=pointer is not None))
-    if isinstance(found, Missing) and pointer is not None and not pointer.is_view:
+    if isinstance(observation, Present):
+        return replace(
+            observation, facts=replace(observed_table(observation).facts, taken=pointer is not None)
+        )
+    if isinstance(observation, Missing) and pointer is not None and not pointer.is_view:
         there = present(request, load_entry(pointer, target.catalog))
         seen = observed_table(there)
         if not is_another(recorded_table(recorded), seen):
             return replace(there, facts=replace(seen.facts, found_at=(target.namespace, target.name)))
-    return found
+    return observation
 
 
 def _moves(request: ReadRequest) -> bool:
@@ -229,22 +231,22 @@ def _said(attributes: Attributes) -> Attributes:
     return {name: value for name, value in attributes.items() if value is not None}
 
 
-def present(request: ReadRequest, found: TableFile) -> Present:
+def present(request: ReadRequest, table_file: TableFile) -> Present:
     """The table in a metadata file."""
-    spec, identity = found.read()
+    spec, identity = table_file.read()
     frame = request.recorded.attributes if request.recorded else request.desired
     assert frame is not None, "a table is declared or recorded"
     recorded = identity_of(request.recorded.identity) if request.recorded else None
     tags = recorded.tags if recorded is not None else {}
     gone = frozenset(
-        lost(wanted_snapshots(TableDefinition.of(request.desired or frame), tags), found.metadata)
+        lost(wanted_snapshots(TableDefinition.of(request.desired or frame), tags), table_file.metadata)
     )
     return Present(
         attributes=observed_attributes(frame, spec),
         identity=encode(_with_news(identity, recorded)),
-        facts=TableFacts(gone=gone, manager=managed_by(found.properties)),
+        facts=TableFacts(gone=gone, manager=managed_by(table_file.properties)),
         unmanaged=_unmanaged(identity, request),
-        history=live(found.metadata) if request.history else None,
+        history=live(table_file.metadata) if request.history else None,
     )
 
 
@@ -265,7 +267,9 @@ def _unmanaged(identity: TableIdentity, request: ReadRequest) -> tuple[str, ...]
     """The parts that a table has by its identity and that are not declared; columns and properties where such
     are managed at all.
     """
-    records = [item for item in (request.desired, request.recorded and request.recorded.attributes) if item]
+    records = [
+        record for record in (request.desired, request.recorded and request.recorded.attributes) if record
+    ]
     # What a state of an earlier version does not mention is not known to be there.
     there = {
         "column": [*identity.field_ids, *identity.unsayable],
@@ -277,16 +281,16 @@ def _unmanaged(identity: TableIdentity, request: ReadRequest) -> tuple[str, ...]
             if name not in SERVER_DEFAULTS and name not in DEFAULT_PROPERTIES
         ],
     }
-    found: list[str] = []
+    parts: list[str] = []
     for kind, names in there.items():
         declared = [record.get(_DECLARED[kind]) for record in records]
-        if kind in ("branch", "tag") or any(item is not None for item in declared):
-            found += [
+        if kind in ("branch", "tag") or any(value is not None for value in declared):
+            parts += [
                 f'{kind} "{name}"'
                 for name in sorted(names)
-                if not any(name in (item or ()) for item in declared)
+                if not any(name in (value or ()) for value in declared)
             ]
-    return tuple(found)
+    return tuple(parts)
 
 
 _DECLARED = {"column": "columns", "branch": "branch", "tag": "tag", "property": "properties"}

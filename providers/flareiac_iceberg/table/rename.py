@@ -56,7 +56,7 @@ def find(
         if source in paths and source not in (desired.columns or {}) and parent_of(source) == parent_of(path):
             step = RenameColumn(path=source, new=path)
             undone.append(step)
-            paths = [path_after(item, (step,)) for item in paths]
+            paths = [path_after(known_path, (step,)) for known_path in paths]
     return Renames(declared=tuple(declared), undone=tuple(undone), taken=tuple(taken))
 
 
@@ -119,8 +119,8 @@ def spec_after(spec: TableSpec, renames: Iterable[RenameColumn]) -> TableSpec:
         else tuple(path_after(path, steps) for path in spec.identifier),
         partition_by=None
         if spec.partition_by is None
-        else tuple(replace(item, column=path_after(item.column, steps)) for item in spec.partition_by),
+        else tuple(replace(field, column=path_after(field.column, steps)) for field in spec.partition_by),
         sort_by=None
         if spec.sort_by is None
-        else tuple(replace(item, column=path_after(item.column, steps)) for item in spec.sort_by),
+        else tuple(replace(field, column=path_after(field.column, steps)) for field in spec.sort_by),
     )

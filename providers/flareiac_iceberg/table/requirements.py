@@ -31,9 +31,9 @@ def requirements(metadata: Attributes, updates: Iterable[Attributes], *, empty: 
         )
     if empty:
         stands = {MAIN: None, **heads(metadata)}
-        found = (
+        assertions = (
             {"type": "assert-ref-snapshot-id", "ref": name, "snapshot-id": snapshot}
             for name, snapshot in stands.items()
         )
-        needs += [item for item in found if item not in needs]
+        needs += [assertion for assertion in assertions if assertion not in needs]
     return needs

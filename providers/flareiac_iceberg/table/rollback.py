@@ -63,25 +63,25 @@ def rows(metadata: Attributes) -> list[HistoryRow]:
     names: dict[int, list[str]] = {}
     for name, snapshot in sorted(heads(metadata).items()):
         names.setdefault(snapshot, []).append(name)
-    found = {commit.id: commit for commit in commits(metadata)}
+    states = {commit.id: commit for commit in commits(metadata)}
     for snapshot in names:
         held = by_id(metadata, snapshot)
         if held is not None:
-            found.setdefault(snapshot, held)
+            states.setdefault(snapshot, held)
     head = heads(metadata).get(MAIN)
     return [
         HistoryRow(
-            id=item.id,
-            at=item.at,
-            operation=item.operation,
-            writer=described(item),
-            added=item.added,
-            deleted=item.deleted,
-            total=item.rows,
-            current=item.id == head,
-            names=tuple(names.get(item.id, ())),
+            id=commit.id,
+            at=commit.at,
+            operation=commit.operation,
+            writer=described(commit),
+            added=commit.added,
+            deleted=commit.deleted,
+            total=commit.rows,
+            current=commit.id == head,
+            names=tuple(names.get(commit.id, ())),
         )
-        for item in sorted(found.values(), key=lambda item: item.at, reverse=True)
+        for commit in sorted(states.values(), key=lambda state: state.at, reverse=True)
     ]
 
 
@@ -97,12 +97,12 @@ def way_back(metadata: Attributes, table: str, to: int | None, known: Sequence[E
     if not known:
         raise Failure(_nothing_recorded(table))
     there = [
-        (found, item)
-        for item in known
-        if item.snapshot_id is not None and (found := by_id(metadata, item.snapshot_id))
+        (snapshot, state)
+        for state in known
+        if state.snapshot_id is not None and (snapshot := by_id(metadata, state.snapshot_id))
     ]
     if not there:
-        lost = [item.snapshot_id for item in known if item.snapshot_id is not None]
+        lost = [state.snapshot_id for state in known if state.snapshot_id is not None]
         raise Failure(_gone(table, lost) if lost else _was_empty(table, known))
     target, chosen = max(there, key=lambda pair: pair[0].at)
     return _return(metadata, chosen.branch or MAIN, target)
@@ -197,14 +197,15 @@ def preview(address: str, metadata: Attributes, way: Return) -> Iterator[str]:
 def _undone(metadata: Attributes, way: Return) -> list[int]:
     """The snapshots from the head down to the target, if the target is an ancestor."""
     parents = {
-        item["snapshot-id"]: item.get("parent-snapshot-id") for item in metadata.get("snapshots") or ()
+        snapshot["snapshot-id"]: snapshot.get("parent-snapshot-id")
+        for snapshot in metadata.get("snapshots") or ()
     }
-    found: list[int] = []
+    snapshot_ids: list[int] = []
     at = way.head
     while at is not None and at in parents and at != way.target.id:
-        found.append(at)
+        snapshot_ids.append(at)
         at = parents[at]
-    return found if at == way.target.id else []
+    return snapshot_ids if at == way.target.id else []
 
 
 def _rows(commit: Commit) -> str:
@@ -254,6 +255,6 @@ def _gone(table: str, lost: Sequence[int]) -> Diagnostic:
 def _was_empty(table: str, known: Sequence[EarlierState]) -> Diagnostic:
     return error(
         codes.WAS_EMPTY,
-        f"{table} had no rows before it was emptied ({', '.join(item.noted_by for item in known)}). Nothing "
-        "was changed.",
+        f"{table} had no rows before it was emptied ({', '.join(state.noted_by for state in known)}). "
+        "Nothing was changed.",
     )

@@ -82,15 +82,15 @@ class SchemaDraft:
         """The JSON object that holds the type at a path: a struct's field, or the list or map around a
         part.
         """
-        found: Data = {"type": {"type": "struct", "fields": self.fields}}
+        parent: Data = {"type": {"type": "struct", "fields": self.fields}}
         slot = "type"
         for name in path.split("."):
-            kind = found[slot]
+            kind = parent[slot]
             if kind["type"] == "struct":
-                found, slot = next(item for item in kind["fields"] if item["name"] == name), "type"
+                parent, slot = next(field for field in kind["fields"] if field["name"] == name), "type"
             else:
-                found, slot = kind, name
-        holder: Attributes = found
+                parent, slot = kind, name
+        holder: Attributes = parent
         return holder
 
     def _slot(self, path: str) -> str:
@@ -138,7 +138,9 @@ class SchemaDraft:
     @staticmethod
     def _position(line: list[Attributes], after: str) -> int:
         return (
-            next(index for index, item in enumerate(line) if item["name"] == leaf(after)) + 1 if after else 0
+            next(index for index, column in enumerate(line) if column["name"] == leaf(after)) + 1
+            if after
+            else 0
         )
 
     def json_type(self, kind: ColumnType) -> Data:
@@ -237,19 +239,19 @@ def updates(
     steps = tuple(changes)
     draft = SchemaDraft(schema_of(metadata), last_column_id(metadata))
     version = version_after(metadata, steps)
-    found: list[Attributes] = []
+    table_updates: list[Attributes] = []
     if version != metadata["format-version"]:
-        found.append({"action": "upgrade-format-version", "format-version": version})
+        table_updates.append({"action": "upgrade-format-version", "format-version": version})
     for change in steps:
         _evolve(draft, change)
     ids = draft.ids()
-    found += _schema_updates(metadata, draft, _identifier(metadata, ids, steps))
-    found += _spec_updates(metadata, steps, ids, version)
-    found += _order_updates(metadata, steps, ids)
+    table_updates += _schema_updates(metadata, draft, _identifier(metadata, ids, steps))
+    table_updates += _spec_updates(metadata, steps, ids, version)
+    table_updates += _order_updates(metadata, steps, ids)
     mapping = {} if name_mapping.PROPERTY in declared else _mapping(metadata, draft)
-    found += _property_updates(metadata.get("properties") or {}, steps, mapping)
-    found += branches.updates(metadata, steps, start)
-    return found
+    table_updates += _property_updates(metadata.get("properties") or {}, steps, mapping)
+    table_updates += branches.updates(metadata, steps, start)
+    return table_updates
 
 
 def _mapping(metadata: Attributes, draft: SchemaDraft) -> dict[str, str]:
@@ -263,10 +265,10 @@ def _mapping(metadata: Attributes, draft: SchemaDraft) -> dict[str, str]:
 
 def version_after(metadata: Attributes, changes: Iterable[Change]) -> int:
     """The format version that the table has once these changes are made."""
-    found: int = max(
+    version: int = max(
         [metadata["format-version"], *(change.new for change in changes if isinstance(change, UpgradeFormat))]
     )
-    return found
+    return version
 
 
 def _evolve(draft: SchemaDraft, change: Change) -> None:
@@ -299,7 +301,9 @@ def _identifier(metadata: Attributes, ids: dict[str, int], steps: tuple[Change, 
         if isinstance(change, SetIdentifier):
             return [ids[path] for path in change.new]
     kept = set(ids.values())
-    return [item for item in schema_of(metadata).get("identifier-field-ids") or () if item in kept]
+    return [
+        field_id for field_id in schema_of(metadata).get("identifier-field-ids") or () if field_id in kept
+    ]
 
 
 def _schema(draft: SchemaDraft, ids: dict[str, int], identifier: Iterable[str], schema_id: int) -> Attributes:
@@ -319,7 +323,7 @@ def _schema_updates(metadata: Attributes, draft: SchemaDraft, identifier: list[i
     for schema in known:
         if _same_schema(schema, draft.fields, identifier):
             return [{"action": "set-current-schema", "schema-id": schema.get("schema-id", 0)}]
-    schema_id = max(item.get("schema-id", 0) for item in known) + 1
+    schema_id = max(past_schema.get("schema-id", 0) for past_schema in known) + 1
     schema = {
         "type": "struct",
         "schema-id": schema_id,
@@ -363,9 +367,13 @@ def _spec_updates(
     if not relevant:
         return []
     specs = partition_specs_of(metadata)
-    past = [item for spec in specs for item in spec["fields"]]
+    past = [partition_field for spec in specs for partition_field in spec["fields"]]
     last = max(
-        [metadata.get("last-partition-id") or 0, FIRST_PARTITION_ID - 1, *(item["field-id"] for item in past)]
+        [
+            metadata.get("last-partition-id") or 0,
+            FIRST_PARTITION_ID - 1,
+            *(partition_field["field-id"] for partition_field in past),
+        ]
     )
     rows = copy.deepcopy(partition_spec_of(metadata)["fields"])
     old_ids = {node.path: node.id for node in nodes(schema_of(metadata))}
@@ -379,7 +387,12 @@ def _spec_updates(
             transform_text(change.field.transform, change.field.param),
         )
         row = next(
-            (item for item in rows if item["source-id"] == source and item["transform"] == transform), None
+            (
+                partition_field
+                for partition_field in rows
+                if partition_field["source-id"] == source and partition_field["transform"] == transform
+            ),
+            None,
         )
         match change:
             case RemovePartitionField():
@@ -390,15 +403,22 @@ def _spec_updates(
                 row["name"] = new
             case AddPartitionField(field=field):
                 used = [
-                    item["field-id"]
-                    for item in past
-                    if item["source-id"] == source and item["transform"] == transform
+                    partition_field["field-id"]
+                    for partition_field in past
+                    if partition_field["source-id"] == source and partition_field["transform"] == transform
                 ]
-                places = [item for item in rows if item["field-id"] in used]
+                places = [partition_field for partition_field in rows if partition_field["field-id"] in used]
                 if places:
                     # Version 1 keeps the place of a field that went: the same field comes back to it, and to
                     # its own name if that is there.
-                    place = next((item for item in places if item["name"] == field.field_name), places[0])
+                    place = next(
+                        (
+                            partition_field
+                            for partition_field in places
+                            if partition_field["name"] == field.field_name
+                        ),
+                        places[0],
+                    )
                     place |= _partition(field, known, place["field-id"])
                 else:
                     # As Iceberg's BaseUpdatePartitionSpec: a field of one source and transform takes the id
@@ -421,7 +441,7 @@ def _default_spec(specs: list[Attributes], rows: list[Attributes]) -> list[Attri
     for spec in specs:
         if spec["fields"] == rows:
             return [{"action": "set-default-spec", "spec-id": spec["spec-id"]}]
-    spec_id = max(item["spec-id"] for item in specs) + 1
+    spec_id = max(spec["spec-id"] for spec in specs) + 1
     return [
         {"action": "add-spec", "spec": {"spec-id": spec_id, "fields": rows}},
         {"action": "set-default-spec", "spec-id": spec_id},
@@ -433,7 +453,7 @@ def _order_updates(metadata: Attributes, steps: tuple[Change, ...], ids: dict[st
     if fields is None:
         return []
     orders = metadata.get("sort-orders") or [sort_order_of(metadata)]
-    order_id = max(item["order-id"] for item in orders) + 1
+    order_id = max(past_order["order-id"] for past_order in orders) + 1
     order = new_order(fields, ids, order_id)
     for known in orders:
         if known["fields"] == order["fields"]:
@@ -450,12 +470,12 @@ def _property_updates(
         _set_properties(after, change)
     written = {name: value for name, value in after.items() if properties.get(name) != value}
     removed = [name for name in properties if name not in after]
-    found: list[Attributes] = []
+    table_updates: list[Attributes] = []
     if written:
-        found.append({"action": "set-properties", "updates": written})
+        table_updates.append({"action": "set-properties", "updates": written})
     if removed:
-        found.append({"action": "remove-properties", "removals": removed})
-    return found
+        table_updates.append({"action": "remove-properties", "removals": removed})
+    return table_updates
 
 
 def _set_properties(properties: Attributes, change: Change) -> None:

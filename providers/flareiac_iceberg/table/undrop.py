@@ -59,19 +59,23 @@ def last_metadata(target: Target, uuid: str, known: str, *, exact: bool) -> Last
     folder, _, name = known.rpartition("/")
     passed_over: list[str] = []
     for version in () if exact else later(_listed(folder, target.catalog, passed_over), name):
-        found = {each: metadata for each in version if (metadata := _own(f"{folder}/{each}", uuid, target))}
-        after = [each for each, metadata in found.items() if _follows(metadata, name, target.catalog)]
+        metadata_by_name = {
+            each: metadata for each in version if (metadata := _own(f"{folder}/{each}", uuid, target))
+        }
+        after = [
+            each for each, metadata in metadata_by_name.items() if _follows(metadata, name, target.catalog)
+        ]
         if len(after) > 1:
             raise Failure(_unclear(target, folder, after))
         if after:
-            _refuse_holes(target, found[after[0]], f"{folder}/{after[0]}")
+            _refuse_holes(target, metadata_by_name[after[0]], f"{folder}/{after[0]}")
             return Last(
                 location=f"{folder}/{after[0]}",
                 notes=(f"{after[0]} is its last metadata file; the state knew {name}", *passed_over),
             )
         passed_over += [
             f"{each} was passed over: it is of this table and later, but was not made from {name}"
-            for each in found
+            for each in metadata_by_name
         ]
     try:
         metadata = load(known, target.catalog)
@@ -110,18 +114,18 @@ def _entries(catalog: CatalogSpec, namespace: str, hidden: list[str]) -> Iterato
     """A REST catalog tells of each entry alone, and may refuse: of one that is none of ours, that is no
     reason to stop.
     """
-    found = tables_in(catalog, namespace)
+    pointers = tables_in(catalog, namespace)
     if not catalog.is_server:
-        yield from found.items()
+        yield from pointers.items()
         return
     try:
-        names = list(found)
+        names = list(pointers)
     except Failure as failure:
         hidden.append(f"the namespace {namespace} cannot be listed ({failure.diagnostics[0].detail})")
         return
     for name in names:
         try:
-            pointer = found.get(name)
+            pointer = pointers.get(name)
         except Failure as failure:
             hidden.append(f"{namespace}.{name} cannot be read ({failure.diagnostics[0].detail})")
             continue
@@ -152,13 +156,13 @@ def _own(location: str, uuid: str, target: Target) -> Attributes | None:
     leave it. Raises ``Failure`` for a file that is whole but not for us to read: it may be the last one.
     """
     try:
-        found = load(location, target.catalog)
+        metadata = load(location, target.catalog)
     except Failure as failure:
         damaged = failure.diagnostics[0].code == codes.METADATA_UNREADABLE.id
         if damaged and _is_damage(failure.__cause__):
             return None
         raise Failure(_unreadable(target, failure)) from failure
-    return found if found["table-uuid"] == uuid else None
+    return metadata if metadata["table-uuid"] == uuid else None
 
 
 def _is_damage(cause: BaseException | None) -> bool:
@@ -172,8 +176,8 @@ def _follows(metadata: Attributes, known: str, catalog: CatalogSpec) -> bool:
     """
     floor = version_number(known) or 0
     while True:
-        log = [str(item["metadata-file"]) for item in metadata.get("metadata-log") or ()]
-        if known in (item.rpartition("/")[2] for item in log):
+        log = [str(entry["metadata-file"]) for entry in metadata.get("metadata-log") or ()]
+        if known in (location.rpartition("/")[2] for location in log):
             return True
         if not log or (version_number(log[0]) or 0) <= floor:
             return False
@@ -195,7 +199,7 @@ def _gone(metadata: Attributes, catalog: CatalogSpec) -> list[str]:
     """
     head = current(metadata)
     snapshot: Attributes = next(
-        (item for item in metadata.get("snapshots") or () if item["snapshot-id"] == head), {}
+        (candidate for candidate in metadata.get("snapshots") or () if candidate["snapshot-id"] == head), {}
     )
     listed = snapshot.get("manifest-list")
     if listed is None:  # never written, or by a very old writer
@@ -218,7 +222,7 @@ def _gone(metadata: Attributes, catalog: CatalogSpec) -> list[str]:
         return []  # not ours to read: nothing is known to be gone
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         there = pool.map(lambda each: _maybe_there(each, catalog), (*named, *files))
-        return [each for each, found in zip((*named, *files), there, strict=True) if not found]
+        return [each for each, exists in zip((*named, *files), there, strict=True) if not exists]
 
 
 def _maybe_there(location: str, catalog: CatalogSpec) -> bool:

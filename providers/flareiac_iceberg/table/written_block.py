@@ -30,8 +30,8 @@ def written_block(label: str, attributes: Attributes) -> WrittenBlock:
         "namespace": table.namespace,
         "name": None if table.name == label else table.name,
         **{name: attributes.get(name) for name in _PLAIN},
-        "partition_by": [partition_call(item) for item in table.partition_by or ()],
-        "sort_by": [sort_call(item) for item in table.sort_by or ()],
+        "partition_by": [partition_call(field) for field in table.partition_by or ()],
+        "sort_by": [sort_call(field) for field in table.sort_by or ()],
         **{name: attributes.get(name) for name in _AFTER_LAYOUT},
         "on_destroy": None if table.on_destroy == "retain" else table.on_destroy,
     }

@@ -30,7 +30,7 @@ def test_keys_of_a_column_that_are_not_known_stop_the_change(nested: bool) -> No
     ]
     schema = {"type": "struct", "schema-id": 1, "fields": fields, "identifier-field-ids": []}
     change = TableCommit(
-        found=TableFile("x", {}),
+        base=TableFile("x", {}),
         updates=[{"action": "add-schema", "schema": schema, "last-column-id": 2}],
         needs=[],
     )

@@ -109,7 +109,7 @@ def test_what_nobody_could_load_is_not_committed(adopted: Lake, change: Change, 
     metadata = load(location)
     target = target_of(adopted.state["table.t"].attributes, adopted.references)
     connections = Connections()
-    commit = TableCommit(found=TableFile(location, metadata), updates=updates(metadata, [change]), needs=())
+    commit = TableCommit(base=TableFile(location, metadata), updates=updates(metadata, [change]), needs=())
     with pytest.raises(Failure) as failure:
         connections.get(target.catalog).commit(target, commit)
     connections.close()

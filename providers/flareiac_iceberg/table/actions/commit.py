@@ -44,22 +44,22 @@ class TableCommitter:
         request, target = order.request, order.target
         for attempt in attempts(request.cancel):
             try:
-                found = current(target)
+                table_file = current(target)
             except Failure as failure:
                 if sent or attempt:
                     raise
                 return NotApplied(diagnostics=failure.diagnostics)
-            if found is None:
+            if table_file is None:
                 return NotApplied(diagnostics=(moved(target, "it is gone"),))
-            changes = needed(found)
+            changes = needed(table_file)
             if not changes:
                 created = attempt == 0 and isinstance(order.change, Create)
-                return applied(order.change.planned, found, *([message] if created else []))
-            problem = error(found)
+                return applied(order.change.planned, table_file, *([message] if created else []))
+            problem = error(table_file)
             if problem is not None:
                 return NotApplied(diagnostics=(problem,))
             try:
-                self._commit(order, found, changes)
+                self._commit(order, table_file, changes)
             except Conflict:
                 request.progress(
                     f"{target.full_name}: another writer committed first, trying again ({attempt + 1})"
@@ -78,15 +78,15 @@ class TableCommitter:
             start = empty_snapshot(self._connections, order.target, metadata, version)
         return updates(metadata, changes, start, order.planned.properties or ())
 
-    def _commit(self, order: Order, found: TableFile, changes: tuple[Change, ...]) -> None:
-        made = self.updates(order, found.metadata, changes)
-        needs = requirements(found.metadata, made, empty=order.payload.empty)
+    def _commit(self, order: Order, table_file: TableFile, changes: tuple[Change, ...]) -> None:
+        made = self.updates(order, table_file.metadata, changes)
+        needs = requirements(table_file.metadata, made, empty=order.payload.empty)
         writer = self._connections.get(order.target.catalog)
-        writer.commit(order.target, TableCommit(found=found, updates=made, needs=needs))
+        writer.commit(order.target, TableCommit(base=table_file, updates=made, needs=needs))
 
 
 def _committed(order: Order, message: str) -> Outcome:
-    found = current(order.target)
-    if found is None:
+    table_file = current(order.target)
+    if table_file is None:
         return NotApplied(diagnostics=(moved(order.target, "it was dropped right after the change"),))
-    return applied(order.change.planned, found, message)
+    return applied(order.change.planned, table_file, message)

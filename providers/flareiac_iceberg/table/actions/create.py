@@ -44,8 +44,8 @@ class TableCreator:
             made, message = None, f"{target.full_name} had been created by this operation before"
         if made is not None:
             return applied(order.change.planned, made, message)
-        found = current(target)
-        if found is None or created_by(found.metadata) != key:
+        table_file = current(target)
+        if table_file is None or created_by(table_file.metadata) != key:
             return NotApplied(diagnostics=(moved(target, "a table of this name has appeared"),))
         # What a server did not take together with a new table follows in a commit of its own
         missing_yet = partial(lacking, order.planned)
@@ -58,18 +58,18 @@ class TableCreator:
     def settled(self, order: Order) -> Outcome | None:
         """The outcome if the table carries the mark of this request, else None. Raises ``Failure``."""
         try:
-            found = current(order.target)
+            table_file = current(order.target)
         except NoCatalog:
             return None  # to create the table would have made the catalog
-        if found is None or created_by(found.metadata) != order.request.key:
+        if table_file is None or created_by(table_file.metadata) != order.request.key:
             return None
-        return _as_created(order.change.planned, found)
+        return _as_created(order.change.planned, table_file)
 
 
-def _as_created(planned: Attributes, found: TableFile) -> Applied:
+def _as_created(planned: Attributes, table_file: TableFile) -> Applied:
     """The record of a table that this operation created, perhaps without the attributes that were to follow
     in a second commit.
     """
-    there = layout_of(found.read()[0])
+    there = layout_of(table_file.read()[0])
     behind = [name for name in _FOLLOWS if planned.get(name) not in (None, there[name])]
-    return applied(planned | {name: there[name] for name in behind}, found)
+    return applied(planned | {name: there[name] for name in behind}, table_file)

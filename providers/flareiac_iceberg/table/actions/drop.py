@@ -55,45 +55,45 @@ class TableDropper:
         recorded, purge = request.action.recorded, mode in PURGES
         try:
             target = target_of(recorded.attributes, request.references)
-            found = current(target)
-            if found is None:
+            table_file = current(target)
+            if table_file is None:
                 return Applied(
                     attributes=recorded.attributes, identity=recorded.identity, revivable=not purge
                 )
-            if found.uuid != identity_of(recorded.identity).uuid:
+            if table_file.uuid != identity_of(recorded.identity).uuid:
                 return NotApplied(diagnostics=(moved(target, "its uuid is another one"),))
-            other = another_state(managed_by(found.properties), self._lineage, recorded=True)
+            other = another_state(managed_by(table_file.properties), self._lineage, recorded=True)
             if other:
                 return NotApplied(diagnostics=(moved(target, f"the state {other} has taken it over"),))
-            delete_files = self._deletion(target, found, mode) if purge else None
+            delete_files = self._deletion(target, table_file, mode) if purge else None
         except Failure as failure:
             return NotApplied(diagnostics=failure.diagnostics)
         try:
-            exact = self._connections.get(target.catalog).drop(target, found.location, purge=purge)
+            exact = self._connections.get(target.catalog).drop(target, table_file.location, purge=purge)
         except Failure:
             if not _is_gone(target, recorded):
                 raise
             exact = False
         known = identity_of(recorded.identity)
-        identity = encode(replace(known, metadata_location=found.location, last_is_known=exact))
+        identity = encode(replace(known, metadata_location=table_file.location, last_is_known=exact))
         gone = f"dropped {target.full_name}"
         back = f"flareiac undrop {request.address} brings it back"
-        way = f"{gone}; its last metadata file is {found.location}; {back}"
+        way = f"{gone}; its last metadata file is {table_file.location}; {back}"
         texts = (way,) if delete_files is None else (gone, *delete_files())
         return Applied(attributes=recorded.attributes, identity=identity, messages=texts, revivable=not purge)
 
-    def _deletion(self, target: Target, found: TableFile, mode: str) -> Callable[[], Sequence[str]]:
+    def _deletion(self, target: Target, table_file: TableFile, mode: str) -> Callable[[], Sequence[str]]:
         """The function that deletes the files of a table that is out of its catalog, and returns those that
         stay. Raises ``Failure`` if none may be.
         """
-        if shares_files(found.properties):
+        if shares_files(table_file.properties):
             raise Failure(not_purged(target.full_name))
-        unsafe = unsafe_purge(self._survey.doomed_now(target, found), mode)
+        unsafe = unsafe_purge(self._survey.doomed_now(target, table_file), mode)
         if unsafe:
-            raise Failure(*(_not_purged(target, item) for item in unsafe))
+            raise Failure(*(_not_purged(target, blocker) for blocker in unsafe))
         if target.catalog.is_server:
             return tuple  # the server does it
-        return partial(delete_files_of, files_of(target, *found), target.catalog)
+        return partial(delete_files_of, files_of(target, *table_file), target.catalog)
 
     def settled(self, action: Delete, references: References) -> Outcome | None:
         """The outcome if the table is gone, else None. Raises ``Failure``."""

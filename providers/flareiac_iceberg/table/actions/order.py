@@ -64,36 +64,36 @@ def _filled(change: Change, planned: TableDefinition) -> Change:
             return change
 
 
-def lacking(planned: TableDefinition, found: TableFile) -> tuple[Change, ...]:
+def lacking(planned: TableDefinition, table_file: TableFile) -> tuple[Change, ...]:
     """The changes that make a new table the planned one."""
-    return difference(planned, NOTHING, _known(planned, found, {})).changes
+    return difference(planned, NOTHING, _known(planned, table_file, {})).changes
 
 
-def nothing_left(order: Order, found: TableFile) -> bool:
+def nothing_left(order: Order, table_file: TableFile) -> bool:
     """Returns True if the table is the one that was planned for and satisfies what was planned already."""
     wanted, recorded = order.payload.requirements, NOTHING
-    if wanted is None or found.uuid != wanted.uuid or _unmarked(order, found):
+    if wanted is None or table_file.uuid != wanted.uuid or _unmarked(order, table_file):
         return False
     if order.change.recorded is not None:
         known = recorded_table(order.change.recorded)
         if known.identity.uuid == wanted.uuid:
             recorded = known_of(known.definition, known.identity)
-    return not difference(order.planned, recorded, _known(order.planned, found, recorded.tags)).changes
+    return not difference(order.planned, recorded, _known(order.planned, table_file, recorded.tags)).changes
 
 
-def _known(planned: TableDefinition, found: TableFile, tags: Mapping[str, int]) -> Known:
-    gone = frozenset(lost(wanted_snapshots(planned, tags), found.metadata))
-    return known_of(*found.read(), gone)
+def _known(planned: TableDefinition, table_file: TableFile, tags: Mapping[str, int]) -> Known:
+    gone = frozenset(lost(wanted_snapshots(planned, tags), table_file.metadata))
+    return known_of(*table_file.read(), gone)
 
 
-def _unmarked(order: Order, found: TableFile) -> bool:
+def _unmarked(order: Order, table_file: TableFile) -> bool:
     """Returns True if the table carries the lineage of another state, or is yet to carry that of this one."""
     marks = any(isinstance(decode(change), TakeOver) for change in order.payload.changes)
-    there = managed_by(found.properties).lineage
-    return bool(taken_over(order, found)) or (marks and there != order.lineage)
+    there = managed_by(table_file.properties).lineage
+    return bool(taken_over(order, table_file)) or (marks and there != order.lineage)
 
 
-def taken_over(order: Order, found: TableFile) -> str:
+def taken_over(order: Order, table_file: TableFile) -> str:
     """The lineage of another state that manages the table; empty where none does."""
     recorded = order.change.recorded is not None
-    return another_state(managed_by(found.properties), order.lineage, recorded=recorded)
+    return another_state(managed_by(table_file.properties), order.lineage, recorded=recorded)

@@ -11,15 +11,17 @@ from flareiac_iceberg.table.changes import Change, RemoveProperty, SetProperty, 
 from flareiac_iceberg.table.payloads import expected_of
 
 
-def broken_precondition(order: Order, found: TableFile, changes: tuple[Change, ...]) -> Diagnostic | None:
+def broken_precondition(
+    order: Order, table_file: TableFile, changes: tuple[Change, ...]
+) -> Diagnostic | None:
     """Complains of the first one that does not hold; None where all hold."""
-    target, identity = order.target, found.read()[1]
+    target, identity = order.target, table_file.read()[1]
     now, wanted = expected_of(identity), order.payload.requirements
     names = {"uuid": "uuid", "schema_id": "schema", "spec_id": "partitioning", "sort_id": "sort order"}
     others = [text for name, text in names.items() if getattr(now, name) != getattr(wanted, name)]
     if others:
         return moved(target, f"its {' and '.join(others)} changed since the plan was made")
-    other = taken_over(order, found)
+    other = taken_over(order, table_file)
     if other and not any(isinstance(change, TakeOver) and change.old == other for change in changes):
         return moved(target, f"the state {other} has taken it over")
     if order.payload.empty and identity.written:
@@ -27,7 +29,7 @@ def broken_precondition(order: Order, found: TableFile, changes: tuple[Change, .
             target,
             "rows were written since the plan was made, and a not null column needs a table without rows",
         )
-    against = contradiction(found.metadata, changes) or _overtaken(found.properties, changes)
+    against = contradiction(table_file.metadata, changes) or _overtaken(table_file.properties, changes)
     return None if against is None else moved(target, against)
 
 

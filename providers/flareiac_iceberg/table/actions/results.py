@@ -9,9 +9,9 @@ from flareiac_iceberg.catalogs.target import Target
 from flareiac_iceberg.format.metadata import TableFile
 
 
-def applied(planned: Attributes, found: TableFile, *messages: str) -> Applied:
-    """The planned attributes hold, and ``found`` is the table."""
-    return Applied(attributes=planned, identity=encode(found.read()[1]), messages=messages)
+def applied(planned: Attributes, table_file: TableFile, *messages: str) -> Applied:
+    """The planned attributes hold, and ``table_file`` is the table."""
+    return Applied(attributes=planned, identity=encode(table_file.read()[1]), messages=messages)
 
 
 def not_applied(failure: Failure, address: str) -> NotApplied:

@@ -56,8 +56,8 @@ class TableReviver:
     def settled(self, action: Revive, references: References) -> Outcome | None:
         """The outcome if the table is there again, else None. Raises ``Failure``."""
         target = target_of(action.recorded.attributes, references)
-        found = still_there(target, action.recorded)
-        return _revived(action.recorded, found, target) if found is not None else None
+        table_file = still_there(target, action.recorded)
+        return _revived(action.recorded, table_file, target) if table_file is not None else None
 
 
 def _as_then(request: ApplyRequest[Revive]) -> dict[str, Resolved]:
@@ -68,13 +68,13 @@ def _as_then(request: ApplyRequest[Revive]) -> dict[str, Resolved]:
     return {**request.references, **then}
 
 
-def _revived(recorded: Recorded, found: TableFile, target: Target, *notes: str) -> Applied:
+def _revived(recorded: Recorded, table_file: TableFile, target: Target, *notes: str) -> Applied:
     """It stays when its block is not written again: the apply after this must not drop it once more."""
-    total = next((commit.rows for commit in commits(found.metadata, 1)), 0)
+    total = next((commit.rows for commit in commits(table_file.metadata, 1)), 0)
     rows_text = "" if total is None else f", with {count(total, 'row')}"
     said = (
         f"{target.full_name} is back{rows_text}",
         *notes,
         "without its block, the next apply forgets it (and it stays)",
     )
-    return applied({**recorded.attributes, "on_destroy": "retain"}, found, *said)
+    return applied({**recorded.attributes, "on_destroy": "retain"}, table_file, *said)

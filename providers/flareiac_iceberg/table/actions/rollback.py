@@ -69,21 +69,21 @@ class EarlierStates:
         recorded = request.action.recorded
         try:
             target = target_of(recorded.attributes, request.references)
-            found = managed(target, recorded, self._lineage)
-            way = decode_way(found.metadata, target.full_name, request.action.payload)
-            if stands(found.metadata, way):
+            table_file = managed(target, recorded, self._lineage)
+            way = decode_way(table_file.metadata, target.full_name, request.action.payload)
+            if stands(table_file.metadata, way):
                 return applied(
                     recorded.attributes,
-                    found,
+                    table_file,
                     f"{request.address} stands at snapshot {way.target.id} already",
                 )
-            made = updates(found.metadata, way, now=time.time())
+            made = updates(table_file.metadata, way, now=time.time())
         except Failure as failure:
             return not_applied(failure, request.address)
         try:
-            needs = requirements(found.metadata, way)
+            needs = requirements(table_file.metadata, way)
             writer = self._connections.get(target.catalog)
-            writer.commit(target, TableCommit(found=found, updates=made, needs=needs))
+            writer.commit(target, TableCommit(base=table_file, updates=made, needs=needs))
         except Conflict:
             return NotApplied(diagnostics=(_written_meanwhile(target),))
         except Failure as failure:
@@ -94,10 +94,10 @@ class EarlierStates:
     def settled(self, action: CustomAction, references: References) -> Outcome | None:
         """The outcome if the branch stands where it was to be set back, else None. Raises ``Failure``."""
         recorded = action.recorded
-        found = still_there(target_of(recorded.attributes, references), recorded)
-        if found is None or not is_back(found.metadata, action.payload):
+        table_file = still_there(target_of(recorded.attributes, references), recorded)
+        if table_file is None or not is_back(table_file.metadata, action.payload):
             return None
-        return applied(recorded.attributes, found)
+        return applied(recorded.attributes, table_file)
 
 
 def _written_meanwhile(target: Target) -> Diagnostic:

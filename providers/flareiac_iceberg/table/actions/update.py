@@ -41,11 +41,11 @@ class TableUpdater:
                 return answer
             renamed = answer
 
-        def needed(found: TableFile) -> tuple[Change, ...]:
-            return () if nothing_left(order, found) else changes
+        def needed(table_file: TableFile) -> tuple[Change, ...]:
+            return () if nothing_left(order, table_file) else changes
 
-        def problem(found: TableFile) -> Diagnostic | None:
-            return broken_precondition(order, found, changes)
+        def problem(table_file: TableFile) -> Diagnostic | None:
+            return broken_precondition(order, table_file, changes)
 
         message = f"changed {target.full_name} in one commit"
         return self._committer.in_one_commit(order, needed, problem, message, sent=renamed)
@@ -73,10 +73,10 @@ class TableUpdater:
 
     def settled(self, order: Order) -> Outcome | None:
         """The outcome if nothing is left to change, else None. Raises ``Failure``."""
-        found = current(order.target)
-        if found is None or not nothing_left(order, found):
+        table_file = current(order.target)
+        if table_file is None or not nothing_left(order, table_file):
             return None
-        return applied(order.change.planned, found)
+        return applied(order.change.planned, table_file)
 
 
 def _old_name(order: Order, recorded: Recorded) -> tuple[Target, str] | None:
@@ -91,10 +91,10 @@ def _old_name(order: Order, recorded: Recorded) -> tuple[Target, str] | None:
             raise Failure(_name_taken(order.target))
         return None
     old = target_of(recorded.attributes, order.request.references)
-    found = current(old)
-    if found is None or found.uuid != wanted.uuid:
-        raise Failure(moved(old, "it is gone" if found is None else "its uuid is another one"))
-    return old, found.location
+    table_file = current(old)
+    if table_file is None or table_file.uuid != wanted.uuid:
+        raise Failure(moved(old, "it is gone" if table_file is None else "its uuid is another one"))
+    return old, table_file.location
 
 
 def _name_taken(target: Target) -> Diagnostic:
