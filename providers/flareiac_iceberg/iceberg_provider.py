@@ -85,7 +85,7 @@ class IcebergSession:
 
         return Search(
             project=self._project, connections=self._connections, driver=self._drivers["table"]
-        ).found(request)
+        ).importable(request)
 
     def close(self) -> None:
         """Closes every catalog."""

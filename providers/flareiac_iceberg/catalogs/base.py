@@ -93,12 +93,12 @@ class CatalogSpec(ABC):
 
     @classmethod
     @abstractmethod
-    def place_of(cls, found: Attributes) -> str:
+    def place_of(cls, attributes: Attributes) -> str:
         """The catalog that canonical attributes mean, whatever it is called here."""
 
     @classmethod
     @abstractmethod
-    def of(cls, address: str, found: CatalogDefinition) -> Self:
+    def of(cls, address: str, definition: CatalogDefinition) -> Self:
         """The record of what is recorded."""
 
     @property
@@ -146,11 +146,11 @@ def packages(catalog: CatalogSpec) -> tuple[str, ...]:
 
 def _java_names(properties: Mapping[str, str]) -> dict[str, str]:
     """The user's properties by the names of Iceberg's Java side, which knows one region for all of AWS."""
-    found = dict(properties)
-    region = found.pop("glue.region", None)
+    java_properties = dict(properties)
+    region = java_properties.pop("glue.region", None)
     if region is not None:
-        found.setdefault("client.region", region)
-    return s3_settings(found)
+        java_properties.setdefault("client.region", region)
+    return s3_settings(java_properties)
 
 
 def s3_settings(settings: Mapping[str, str]) -> dict[str, str]:

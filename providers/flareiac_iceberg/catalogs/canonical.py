@@ -59,18 +59,18 @@ def canonical(
         diagnostics=diagnostics if known is not None else Diagnostics(),
     )
     kind = kind_of(type_name, wanted.get("uri"))
-    found: Attributes = {"type": type_name, "name": name, "uri": None, "warehouse": None}
-    found |= {"properties": properties, **kind.read(block)}
+    attributes: Attributes = {"type": type_name, "name": name, "uri": None, "warehouse": None}
+    attributes |= {"properties": properties, **kind.read(block)}
     if wanted.get("credential") is not None:
-        found["credential"] = block.secret("credential")
-    if found.get("credential") and found.get("token"):
+        attributes["credential"] = block.secret("credential")
+    if attributes.get("credential") and attributes.get("token"):
         diagnostics.error(
             codes.TOKEN_AND_CREDENTIAL,
             "A credential is exchanged for a token, so only one of them is used. Leave out the other.",
         )
-    found["place"] = kind.place_of(found)
-    spec = kind.of(decoded.address, definition_of(CatalogDefinition, found))
-    return found | {
+    attributes["place"] = kind.place_of(attributes)
+    spec = kind.of(decoded.address, definition_of(CatalogDefinition, attributes))
+    return attributes | {
         "spark_conf": spark_conf(spec),
         "packages": list(packages(spec)),
         "spark_extensions": [SPARK_EXTENSIONS],

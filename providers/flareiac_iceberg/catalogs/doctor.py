@@ -29,8 +29,10 @@ def check_catalog(catalog: Resolved) -> Check:
     except NoCatalog:
         text = f"{spec.shown}: not made yet; the first apply makes it"
     except Failure as failure:
-        found = failure.diagnostics[0]
-        return Check(name=catalog.address, verdict=Verdict.FAIL, text=found.summary, fix=found.detail)
+        diagnostic = failure.diagnostics[0]
+        return Check(
+            name=catalog.address, verdict=Verdict.FAIL, text=diagnostic.summary, fix=diagnostic.detail
+        )
     return (
         _closed_folder(spec)
         or _closed_bucket(spec)
@@ -103,5 +105,5 @@ def _closed_bucket(spec: CatalogSpec) -> Check | None:
 
 def _closed(folder: Path) -> Path | None:
     """The nearest thing that exists on the way to a folder, if nothing can be made in it."""
-    existing = next(item for item in (folder, *folder.parents) if item.exists())
+    existing = next(place for place in (folder, *folder.parents) if place.exists())
     return None if existing.is_dir() and os.access(existing, os.W_OK | os.X_OK) else existing

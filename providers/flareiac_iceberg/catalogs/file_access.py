@@ -78,13 +78,17 @@ def names_in(folder: str, catalog: CatalogSpec) -> list[str]:
     """The names of the files right in a folder. Raises as ``read_file`` does."""
     path = local_path(folder)
     if path is not None:
-        return [item.name for item in path.iterdir()]
+        return [entry.name for entry in path.iterdir()]
     bucket, key = _in_s3(f"{folder.rstrip('/')}/")
     with _s3_told(catalog):
         pages = (
             _of(catalog).get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=key, Delimiter="/")
         )
-        return [str(item["Key"]).removeprefix(key) for page in pages for item in page.get("Contents") or ()]
+        return [
+            str(s3_object["Key"]).removeprefix(key)
+            for page in pages
+            for s3_object in page.get("Contents") or ()
+        ]
 
 
 def _in_s3(location: str) -> tuple[str, str]:

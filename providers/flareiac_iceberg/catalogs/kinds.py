@@ -37,11 +37,11 @@ def spec_of(address: str, attributes: Attributes) -> CatalogSpec:
     if known is not None and known[0] is attributes and known[1] == address:
         return known[2]
     definition = definition_of(CatalogDefinition, attributes)
-    found = kind_of(definition.type, definition.uri).of(address, definition)
+    spec = kind_of(definition.type, definition.uri).of(address, definition)
     if len(_read) >= _KEPT:
         _read.clear()
-    _read[id(attributes)] = (attributes, address, found)
-    return found
+    _read[id(attributes)] = (attributes, address, spec)
+    return spec
 
 
 def home_of(attributes: Attributes) -> str:

@@ -100,7 +100,7 @@ class LibraryWriter(CatalogWriter[S], Generic[S, C]):
 
     def namespaces(self) -> set[str]:
         """See ``CatalogWriter``."""
-        found: set[str] = set()
+        namespaces: set[str] = set()
         waiting: list[tuple[str, ...]] = [()]
         with self.errors():
             while waiting:
@@ -108,10 +108,10 @@ class LibraryWriter(CatalogWriter[S], Generic[S, C]):
                     children = self.catalog.list_namespaces(waiting.pop())
                 except NoSuchNamespaceError:  # dropped meanwhile
                     continue
-                new = [tuple(item) for item in children if ".".join(item) not in found]
-                found.update(".".join(item) for item in new)
+                new = [tuple(parts) for parts in children if ".".join(parts) not in namespaces]
+                namespaces.update(".".join(parts) for parts in new)
                 waiting += new
-        return found
+        return namespaces
 
     def close(self) -> None:
         """Closes the library's catalog."""

@@ -118,5 +118,5 @@ def later(names: Sequence[str], known: str) -> Iterator[list[str]]:
 
 
 def version_number(name: str) -> int | None:
-    found = _VERSION.fullmatch(name.rpartition("/")[2])
-    return int(found[1]) if found else None
+    match = _VERSION.fullmatch(name.rpartition("/")[2])
+    return int(match[1]) if match else None

@@ -34,10 +34,10 @@ def check_namespace(value: str, path: tuple[str, ...], diagnostics: Diagnostics)
 
 def check_names(catalog: Reference, references: References, diagnostics: Diagnostics, **names: Data) -> None:
     """Complains of names that this kind of catalog would change or refuse."""
-    found = references.get(catalog.address)
-    if found is None:
+    reference = references.get(catalog.address)
+    if reference is None:
         return
-    kind = spec_of(found.address, found.attributes)
+    kind = spec_of(reference.address, reference.attributes)
     for attribute, name in names.items():
         if isinstance(name, str) and not kind.names.fullmatch(name):
             diagnostics.error(

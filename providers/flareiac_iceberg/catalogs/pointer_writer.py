@@ -112,11 +112,11 @@ class PointerWriter(CatalogWriter[S]):
             self._delete([new])
             return False
         if (after["properties"].get(_DELETE_OLD) or "").lower() == "true":
-            kept = {item["metadata-file"] for item in after["metadata-log"]}
+            kept = {entry["metadata-file"] for entry in after["metadata-log"]}
             self._delete(
-                item["metadata-file"]
-                for item in metadata.get("metadata-log") or ()
-                if item["metadata-file"] not in kept
+                entry["metadata-file"]
+                for entry in metadata.get("metadata-log") or ()
+                if entry["metadata-file"] not in kept
             )
         return True
 
@@ -158,8 +158,8 @@ def _not_committed(target: Target, broken: list[str]) -> Diagnostic:
 
 
 def _next_location(location: str, metadata: Attributes) -> str:
-    found = _VERSION.fullmatch(location)
-    return _location(int(found[1]) + 1 if found else 0, metadata)
+    match = _VERSION.fullmatch(location)
+    return _location(int(match[1]) + 1 if match else 0, metadata)
 
 
 def _location(number: int, metadata: Attributes) -> str:

@@ -27,7 +27,7 @@ def chosen_catalog(value: Data, references: References, diagnostics: Diagnostics
     diagnostics.error(
         codes.NO_CATALOG_CHOSEN,
         f"{len(known)} catalogs are declared; name one of them: "
-        f"{' or '.join(f'catalog = {item}' for item in known)}."
+        f"{' or '.join(f'catalog = {address}' for address in known)}."
         if known
         else 'No catalog is declared. Declare one: catalog "lake" {}',
         attribute=("catalog",),

@@ -20,13 +20,13 @@ def referred(value: Data, attribute: Path, references: References, diagnostics: 
     """The text that stands for the secret which an attribute names."""
     if value is None:
         return None
-    found = references.get(value.address) if isinstance(value, Reference) else None
-    if found is None or found.type != "secret":
+    secret = references.get(value.address) if isinstance(value, Reference) else None
+    if secret is None or secret.type != "secret":
         name = str(attribute[-1])
         why = f"{'.'.join(map(str, attribute))} is not a reference to a secret. {_advice(attribute, name)}"
         diagnostics.error(codes.SECRET_NOT_REFERRED, why, attribute=attribute, hide_source=True)
         return None
-    return str(found.attributes["reference"])
+    return str(secret.attributes["reference"])
 
 
 def checked_properties(value: Data, references: References, diagnostics: Diagnostics) -> dict[str, str]:
@@ -39,28 +39,28 @@ def checked_properties(value: Data, references: References, diagnostics: Diagnos
                 codes.PROPERTIES_NOT_TEXTS, "Write properties = { name = value }.", attribute=("properties",)
             )
         return {}
-    found: dict[str, str] = {}
-    for name, item in sorted(value.items()):
-        if item is not None:
-            text = _property(name, item, value, references, diagnostics)
+    properties: dict[str, str] = {}
+    for name, property_value in sorted(value.items()):
+        if property_value is not None:
+            text = _property(name, property_value, value, references, diagnostics)
             if text is not None:
-                found[name] = text
-    return found
+                properties[name] = text
+    return properties
 
 
 def _property(
-    name: str, item: Data, others: Attributes, references: References, diagnostics: Diagnostics
+    name: str, property_value: Data, others: Attributes, references: References, diagnostics: Diagnostics
 ) -> str | None:
     at = ("properties", name)
-    if isinstance(item, Reference):
-        return referred(item, at, references, diagnostics)
-    if isinstance(item, bool):
-        return "true" if item else "false"
-    if not isinstance(item, str | int | float):
+    if isinstance(property_value, Reference):
+        return referred(property_value, at, references, diagnostics)
+    if isinstance(property_value, bool):
+        return "true" if property_value else "false"
+    if not isinstance(property_value, str | int | float):
         why = f"The value of the property {name} is not a text, a number or a reference to a secret."
         diagnostics.error(codes.PROPERTIES_NOT_TEXTS, why, attribute=() if is_secret(name) else at)
         return None
-    text = str(item)
+    text = str(property_value)
     secret = text and is_secret(name) and not _names_key(name, text, others)
     if is_reference(text) or secret or holds_secret(text):
         diagnostics.add(_hidden(f"The property {name} holds a secret", _advice(at, name), at))

@@ -48,14 +48,14 @@ class SqlReader(ABC, Generic[S]):
         return _pointer(rows[0]) if rows else None
 
     def everything(self) -> Mapping[tuple[str, ...], Registered]:
-        found: dict[tuple[str, ...], Registered] = {}
+        registered: dict[tuple[str, ...], Registered] = {}
         for row in self._tables("SELECT * FROM iceberg_tables"):
             location = row["metadata_location"]
             if location:
-                found[row["catalog_name"], row["table_namespace"], row["table_name"]] = Registered(
+                registered[row["catalog_name"], row["table_namespace"], row["table_name"]] = Registered(
                     location, folder_of(location)
                 )
-        return found
+        return registered
 
     def namespace(self, name: str) -> Mapping[str, str] | None:
         statement = "SELECT * FROM iceberg_namespace_properties WHERE catalog_name = {0} AND namespace = {0}"

@@ -217,7 +217,7 @@ class SqlWriter(PointerWriter[S]):
             rows = self._asked(_NAMESPACES, self.spec.name, self.spec.name)
         # SQLite takes values of every type, and Iceberg finds no namespace whose name is no text.
         levels = [row[0].split(".") for row in rows if isinstance(row[0], str)]
-        return {".".join(found[:depth]) for found in levels for depth in range(1, len(found) + 1)}
+        return {".".join(parts[:depth]) for parts in levels for depth in range(1, len(parts) + 1)}
 
     @property
     def _is_table(self) -> str:
@@ -249,10 +249,10 @@ class SqlWriter(PointerWriter[S]):
 
     def _changed_alone(self, change: _Change) -> int | BaseException:
         try:
-            [found] = self._changed_together([change])
+            [outcome] = self._changed_together([change])
         except Exception as error:  # noqa: BLE001 - it is this one's trouble; those before it are committed
             return error
-        return found
+        return outcome
 
     def _rows_changed(self, connection: Connection, statement: str, parameters: Sequence[str | None]) -> int:
         try:

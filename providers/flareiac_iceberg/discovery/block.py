@@ -46,10 +46,14 @@ def chosen(spec: TableDefinition, warehouse: str) -> Attributes:
         "location": spec.location if _is_elsewhere(spec, warehouse) else None,
         "column": {path: column_block(spec, path) for path in children(spec.columns or {}, "")},
         "identifier": list(spec.identifier or ()),
-        "partition_by": [_partition(item) for item in spec.partition_by or ()],
+        "partition_by": [_partition(partition_field) for partition_field in spec.partition_by or ()],
         "sort_by": [
-            sort_field(item.direction, partition(item.transform, item.column, item.param), item.nulls)
-            for item in spec.sort_by or ()
+            sort_field(
+                ordering.direction,
+                partition(ordering.transform, ordering.column, ordering.param),
+                ordering.nulls,
+            )
+            for ordering in spec.sort_by or ()
         ],
         "distribution": spec.distribution if spec.distribution in DISTRIBUTION_MODES else None,
         "properties": _properties(spec.properties or {}),
@@ -94,7 +98,8 @@ def _is_elsewhere(table: TableDefinition, warehouse: str) -> bool:
         return not re.search(rf"/{re.escape(name)}([-_][0-9a-f-]{{8,}})?$", place)
     usual = (namespace, namespace.replace(".", "/"), f"{namespace}.db")
     return not any(
-        re.fullmatch(rf"{re.escape(f'{base}/{item}/{name}')}([-_][0-9a-f-]{{8,}})?", place) for item in usual
+        re.fullmatch(rf"{re.escape(f'{base}/{folder}/{name}')}([-_][0-9a-f-]{{8,}})?", place)
+        for folder in usual
     )
 
 
@@ -111,9 +116,11 @@ def written(
             case "name" if value == label:
                 continue
             case "partition_by":
-                attributes[name] = [partition_call(PartitionField(**item)) for item in value]
+                attributes[name] = [
+                    partition_call(PartitionField(**partition_field)) for partition_field in value
+                ]
             case "sort_by":
-                attributes[name] = [sort_call(SortField(**item)) for item in value]
+                attributes[name] = [sort_call(SortField(**ordering)) for ordering in value]
             case _:
                 attributes[name] = value
     blocks = tuple(

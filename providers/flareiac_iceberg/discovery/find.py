@@ -33,7 +33,7 @@ from flareiac_iceberg.table.observed import observed_table
 from flareiac_iceberg.table.plan import TablePlanner
 from flareiac_iceberg.table.schema import SCHEMA
 
-_TRANSFORMS: Final = frozenset(item.name for item in FUNCTIONS)
+_TRANSFORMS: Final = frozenset(function.name for function in FUNCTIONS)
 _ON_COLUMNS: Final = ("identifier", "partition_by", "sort_by")
 """The attributes that name columns: without columns they are not managed either."""
 
@@ -65,25 +65,26 @@ class Search:
     connections: Connections
     driver: Driver
 
-    def found(self, request: ImportRequest) -> Sequence[Importable | LeftOut]:
+    def importable(self, request: ImportRequest) -> Sequence[Importable | LeftOut]:
         """The tables that the pattern names, by id. Raises ``Failure``."""
         catalog, pattern = _asked(request)
         places = sorted(
-            self._places(catalog, pattern, exact=request.exact), key=lambda item: (item.namespace, item.name)
+            self._places(catalog, pattern, exact=request.exact),
+            key=lambda place: (place.namespace, place.name),
         )
         if not places:
             raise Failure(_nothing(request.pattern, catalog))
         known = {
-            (item["catalog"], item["namespace"], item["name"]): address
-            for address, item in request.declared.items()
-            if _is_table(item)
+            (attributes["catalog"], attributes["namespace"], attributes["name"]): address
+            for address, attributes in request.declared.items()
+            if _is_table(attributes)
         }
         rest = [
             place
             for place in places
             if (Reference(catalog.address), place.namespace, place.name) not in known
         ]
-        questions = {item.id: self._question(item, request.references) for item in rest}
+        questions = {place.id: self._question(place, request.references) for place in rest}
         if isinstance(self.driver, Prefetching):
             self.driver.prefetch(
                 [question for question in questions.values() if isinstance(question, ReadRequest)]
@@ -102,7 +103,9 @@ class Search:
             spaces = [wanted_namespace]
         else:
             spaces = [
-                item for item in namespaces_in(self.connections, spec) if _fits(item, wanted_namespace or "*")
+                namespace
+                for namespace in namespaces_in(self.connections, spec)
+                if _fits(namespace, wanted_namespace or "*")
             ]
         for namespace in spaces:
             try:
@@ -228,12 +231,12 @@ def _canonical(
     body: Attributes, place: Place, references: References, project: Project
 ) -> tuple[Attributes, list[Diagnostic]]:
     """The canonical attributes of the block, and its errors."""
-    found = Diagnostics()
+    diagnostics = Diagnostics()
     decoded = dict.fromkeys([*SCHEMA.attributes, *SCHEMA.blocks]) | body
     attributes = canonical(
-        Decoded(address=place.address, name=place.name, attributes=decoded), references, project, found
+        Decoded(address=place.address, name=place.name, attributes=decoded), references, project, diagnostics
     )
-    return attributes, [item for item in found if item.severity.value == "error"]
+    return attributes, [diagnostic for diagnostic in diagnostics if diagnostic.severity.value == "error"]
 
 
 def _sayable(
@@ -272,7 +275,7 @@ def _sayable(
 def _terms_left_out(body: Attributes, definition: TableDefinition, observed: Present) -> Iterator[str]:
     """Takes what a block cannot say of layout and order out of its body; a note on each."""
     for name in ("partition_by", "sort_by"):
-        strange = sorted({item["transform"] for item in body.get(name, ())} - _TRANSFORMS)
+        strange = sorted({term["transform"] for term in body.get(name, ())} - _TRANSFORMS)
         if strange:
             body.pop(name)
             yield f"{name} is left out and not managed: its transform {', '.join(strange)} cannot be written."

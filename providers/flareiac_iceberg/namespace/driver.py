@@ -63,19 +63,19 @@ class NamespaceDriver:
             catalog = _catalog(frame, request.references)
             _check_import(request, frame)
             try:
-                found = namespace_properties(catalog, frame.name)
+                observed = namespace_properties(catalog, frame.name)
             except NoCatalog as absent:
                 return without_catalog(request, catalog, absent)
-            leaving = request.desired is None and found is not None
+            leaving = request.desired is None and observed is not None
             tables = tuple(sorted(tables_in(catalog, frame.name))) if leaving else ()
         except Failure as failure:
             return _unreadable(request, failure)
-        if found is None:
+        if observed is None:
             return Missing(reason=f"the catalog has no namespace {frame.name}", facts=Absence(catalog=True))
-        properties = {name: value for name, value in found.items() if name not in _MARKS}
+        properties = {name: value for name, value in observed.items() if name not in _MARKS}
         return Present(
             attributes=dict(attributes) | {"properties": properties},
-            identity=encode(NamespaceIdentity(created_by=found.get(_CREATED_BY))),
+            identity=encode(NamespaceIdentity(created_by=observed.get(_CREATED_BY))),
             facts=NamespaceFacts(tables=tables),
             unmanaged=_unmanaged(frame, request.desired, properties),
         )
@@ -136,18 +136,18 @@ class NamespaceDriver:
                 return None
 
 
-def _changed(action: Change, found: Mapping[str, str] | None) -> Outcome | None:
+def _changed(action: Change, observed: Mapping[str, str] | None) -> Outcome | None:
     """None where it is not as the change should have left it."""
     change = decode(PropertyChange, action.payload)
-    if found is None or any(name in found for name in change.remove):
+    if observed is None or any(name in observed for name in change.remove):
         return None
     properties = NamespaceDefinition.of(action.planned).properties or {}
-    done = all(found.get(name) == properties[name] for name in change.set)
-    return _applied(action, found) if done else None
+    done = all(observed.get(name) == properties[name] for name in change.set)
+    return _applied(action, observed) if done else None
 
 
-def _applied(action: Change, found: Mapping[str, str]) -> Applied:
-    identity = NamespaceIdentity(created_by=found.get(_CREATED_BY))
+def _applied(action: Change, observed: Mapping[str, str]) -> Applied:
+    identity = NamespaceIdentity(created_by=observed.get(_CREATED_BY))
     return Applied(attributes=action.planned, identity=encode(identity))
 
 

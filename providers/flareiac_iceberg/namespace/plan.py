@@ -94,9 +94,9 @@ def _removal(request: PlanRequest, recorded: NamespaceDefinition) -> Proposal:
 def _not_empty(request: PlanRequest, recorded: NamespaceDefinition, observed: Present) -> Blocker | None:
     """The blocker of a drop: tables that this plan does not drop. None where there are none."""
     leaving = [
-        (TableOutline.of(item.recorded.attributes), item.destroy_object)
-        for item in request.leaving
-        if item.type == "table"
+        (TableOutline.of(change.recorded.attributes), change.destroy_object)
+        for change in request.leaving
+        if change.type == "table"
     ]
     going = {
         table.name
@@ -139,13 +139,26 @@ def _update(case: Case, observed: Present) -> Proposal:
     planned = request.desired or {}
     changes = tuple(
         replace(
-            item, note=ChangeClass.STATE_ONLY if item.path == ("on_destroy",) else ChangeClass.METADATA_ONLY
+            attribute_change,
+            note=ChangeClass.STATE_ONLY
+            if attribute_change.path == ("on_destroy",)
+            else ChangeClass.METADATA_ONLY,
         )
-        for item in classify(planned, recorded.attributes if recorded else None, observed.attributes)
+        for attribute_change in classify(
+            planned, recorded.attributes if recorded else None, observed.attributes
+        )
     )
     change = _property_change(wanted, case.before, _properties(observed))
-    kept = any(item.path == ("on_destroy",) for item in changes)
-    drifted = [item for item in changes if item.origin in (Origin.DRIFT, Origin.BOTH)] if recorded else []
+    kept = any(attribute_change.path == ("on_destroy",) for attribute_change in changes)
+    drifted = (
+        [
+            attribute_change
+            for attribute_change in changes
+            if attribute_change.origin in (Origin.DRIFT, Origin.BOTH)
+        ]
+        if recorded
+        else []
+    )
     return Proposal(
         action=_action(recorded, worth=bool(change.set or change.remove or kept), record=bool(changes)),
         planned=planned,

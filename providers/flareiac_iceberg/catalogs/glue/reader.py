@@ -51,13 +51,13 @@ class GlueReader:
 
         Databases that are not for us to read, or go meanwhile, tell nothing.
         """
-        found: dict[tuple[str, ...], Registered] = {}
+        registered: dict[tuple[str, ...], Registered] = {}
         with reading_errors(self._catalog):
             client = glue_client(self._catalog)
             databases = [
-                item["Name"]
+                database["Name"]
                 for page in client.get_paginator("get_databases").paginate()
-                for item in page["DatabaseList"]
+                for database in page["DatabaseList"]
             ]
             for database in databases:
                 with suppress(
@@ -69,10 +69,10 @@ class GlueReader:
                             (table.get("StorageDescriptor") or {}).get("Location") or "",
                         )
                         if location or own:
-                            found[self._catalog.name, database, table["Name"]] = Registered(
+                            registered[self._catalog.name, database, table["Name"]] = Registered(
                                 location, own or folder_of(location)
                             )
-        return found
+        return registered
 
     def namespace(self, name: str) -> Mapping[str, str] | None:
         """The parameters of a database, or None. Raises ``Failure``."""
@@ -80,11 +80,11 @@ class GlueReader:
         with reading_errors(self._catalog):
             client = glue_client(self._catalog)
             try:
-                found = client.get_database(Name=name)["Database"]
+                database = client.get_database(Name=name)["Database"]
             except client.exceptions.EntityNotFoundException:
                 return None
-        own = {"location": found.get("LocationUri"), "Description": found.get("Description")}
-        return {**(found.get("Parameters") or {}), **{key: value for key, value in own.items() if value}}
+        own = {"location": database.get("LocationUri"), "Description": database.get("Description")}
+        return {**(database.get("Parameters") or {}), **{key: value for key, value in own.items() if value}}
 
 
 def _tables(client: Any, database: str, **filtered: str) -> Iterator[Mapping[str, Any]]:
@@ -92,8 +92,8 @@ def _tables(client: Any, database: str, **filtered: str) -> Iterator[Mapping[str
         yield from page["TableList"]
 
 
-def _pointer(item: Mapping[str, Any]) -> Pointer:
-    parameters = item.get("Parameters") or {}
+def _pointer(table: Mapping[str, Any]) -> Pointer:
+    parameters = table.get("Parameters") or {}
     is_table = parameters.get("table_type", "").upper() == "ICEBERG"
     return Pointer(parameters.get("metadata_location", ""), is_view=not is_table)
 

@@ -38,8 +38,8 @@ class GlueCatalog(CatalogSpec):
         return {"uri": None, "warehouse": block.warehouse(local=False)}
 
     @classmethod
-    def place_of(cls, found: Attributes) -> str:
-        known = found["properties"]
+    def place_of(cls, attributes: Attributes) -> str:
+        known = attributes["properties"]
         where = (
             known.get("glue.endpoint")
             or known.get("client.region")
@@ -49,8 +49,8 @@ class GlueCatalog(CatalogSpec):
         return f"glue {known.get('glue.id', '')}".strip() + f" in {where}"
 
     @classmethod
-    def of(cls, address: str, found: CatalogDefinition) -> Self:
-        return cls(**found.common(address))
+    def of(cls, address: str, definition: CatalogDefinition) -> Self:
+        return cls(**definition.common(address))
 
     def spark_settings(self) -> dict[str, str]:
         return {"type": "glue", "warehouse": self.warehouse}

@@ -74,8 +74,8 @@ def _columns(
     there: Iterable[Attributes], new: Iterable[Attributes], docs: Mapping[str, str]
 ) -> list[Attributes]:
     """The columns as Iceberg has them; what others said of one stays with it, also under another name."""
-    known = {_key(item): item for item in there}
-    found: list[Attributes] = []
+    known = {_key(column): column for column in there}
+    columns: list[Attributes] = []
     for column in new:
         old = known.get(_key(column)) or known.get(column[_NAME]) or {}
         parameters = (old.get(_PARAMETERS) or {}) | column[_PARAMETERS]
@@ -83,8 +83,8 @@ def _columns(
         doc = docs.get(column[_PARAMETERS][_FIELD_ID], "")
         comment = _comment(old.get(_COMMENT, ""), doc, column.get(_COMMENT, ""))
         made.pop(_COMMENT, None)
-        found.append({**made, **({_COMMENT: comment} if comment else {})})
-    return found
+        columns.append({**made, **({_COMMENT: comment} if comment else {})})
+    return columns
 
 
 def _key(column: Attributes) -> tuple[str] | str:
@@ -105,7 +105,7 @@ def _docs(metadata: Attributes) -> dict[str, str]:
     if not metadata:
         return {}
     schemas = (*schemas_of(metadata), schema_of(metadata))
-    return {str(item["id"]): item.get("doc") or "" for schema in schemas for item in schema["fields"]}
+    return {str(field["id"]): field.get("doc") or "" for schema in schemas for field in schema["fields"]}
 
 
 def with_properties(there: Attributes, put: Mapping[str, str], remove: Iterable[str]) -> Attributes:

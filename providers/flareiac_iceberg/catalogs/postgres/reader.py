@@ -43,21 +43,21 @@ class PostgresReader(SqlReader[PostgresCatalog]):
 
 def connection_arguments(catalog: PostgresCatalog) -> dict[str, str]:
     """The arguments with which psycopg2 connects, password included. Raises ``Failure``."""
-    found = {
+    arguments = {
         "host": catalog.host,
         "port": str(catalog.port),
         "dbname": catalog.database,
         "application_name": "flareiac",
     }
-    found |= {
+    arguments |= {
         "connect_timeout": f"{CONNECT_SECONDS:.0f}",
         "tcp_user_timeout": f"{1000 * ANSWER_SECONDS:.0f}",
     } | dict(catalog.parameters)
     if catalog.user is not None:
-        found["user"] = catalog.user
+        arguments["user"] = catalog.user
     if catalog.credential is not None:
-        found["password"] = resolve(catalog.credential)
-    return found
+        arguments["password"] = resolve(catalog.credential)
+    return arguments
 
 
 def _wait(connection: Any, seconds: float) -> None:

@@ -53,25 +53,27 @@ class PostgresCatalog(CatalogSpec):
         return {"uri": uri, "warehouse": block.warehouse(local=True)}
 
     @classmethod
-    def place_of(cls, found: Attributes) -> str:
-        return f"{found['uri']}#{found['name']}"
+    def place_of(cls, attributes: Attributes) -> str:
+        return f"{attributes['uri']}#{attributes['name']}"
 
     @classmethod
-    def of(cls, address: str, found: CatalogDefinition) -> Self:
-        return cls(**found.common(address), **_parts_of(found.uri or ""), credential=found.credential)
+    def of(cls, address: str, definition: CatalogDefinition) -> Self:
+        return cls(
+            **definition.common(address), **_parts_of(definition.uri or ""), credential=definition.credential
+        )
 
     @property
     def home(self) -> str:
         return f"postgresql://{_bracketed(self.host)}:{self.port}/{self.database}"
 
     def spark_settings(self) -> dict[str, str]:
-        found = {
+        settings = {
             "type": "jdbc",
             "uri": self._jdbc(),
             "jdbc.schema-version": "V1",
             "warehouse": self.warehouse,
         }
-        return found | present({"jdbc.user": self.user, "jdbc.password": self.credential})
+        return settings | present({"jdbc.user": self.user, "jdbc.password": self.credential})
 
     def _jdbc(self) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host

@@ -43,10 +43,10 @@ class Entries(Mapping[str, Pointer]):
     def __getitem__(self, name: str) -> Pointer:
         if name not in self._known:
             self._known[name] = self._asked(name)
-        found = self._known[name]
-        if found is None:
+        pointer = self._known[name]
+        if pointer is None:
             raise KeyError(name)
-        return found
+        return pointer
 
     def _asked(self, name: str) -> Pointer | None:
         path = f"{self._server.path_of(self._namespace)}/tables/{quote(name, safe='', errors='replace')}"
@@ -92,27 +92,27 @@ class RestReader:
 
     def everything(self) -> Mapping[tuple[str, ...], Registered]:
         """All tables of a server; each is asked for by its name. Raises ``Failure``."""
-        found: dict[tuple[str, ...], Registered] = {}
+        registered: dict[tuple[str, ...], Registered] = {}
         for namespace in _namespaces(server(self._catalog)):
             entries = Entries(self._catalog, namespace)
             names = list(entries)
             with ThreadPoolExecutor(_AT_ONCE) as pool:
                 for name, pointer in zip(names, pool.map(entries.get, names), strict=True):
                     if pointer is not None and pointer.location:
-                        found[self._catalog.name, namespace, name] = Registered(
+                        registered[self._catalog.name, namespace, name] = Registered(
                             pointer.location, folder_of(pointer.location), pointer.fetch
                         )
-        return found
+        return registered
 
     def namespace(self, name: str) -> Mapping[str, str] | None:
         """The properties of a namespace, or None. Raises ``Failure``."""
-        found = server(self._catalog)
-        answer = found.get(found.path_of(name))
+        rest_server = server(self._catalog)
+        answer = rest_server.get(rest_server.path_of(name))
         if answer is None:
             return None
         properties = answer.get("properties") or {}
         if not isinstance(properties, dict):
-            raise found.trouble("its answer about a namespace has no properties")
+            raise rest_server.trouble("its answer about a namespace has no properties")
         return {str(key): str(value) for key, value in properties.items()}
 
 
@@ -320,10 +320,10 @@ class _Refused(Exception):
 
 def _error_in(content: bytes) -> Attributes | None:
     try:
-        found = parse_json(content)["error"]
+        reason = parse_json(content)["error"]
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return reason if isinstance(reason, dict) else None
 
 
 def _start(content: bytes) -> str:

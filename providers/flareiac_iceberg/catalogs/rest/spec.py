@@ -50,17 +50,17 @@ class RestCatalog(CatalogSpec):
         }
 
     @classmethod
-    def place_of(cls, found: Attributes) -> str:
-        return f"{found['uri']}#{found['warehouse'] or ''}#{found['prefix'] or ''}"
+    def place_of(cls, attributes: Attributes) -> str:
+        return f"{attributes['uri']}#{attributes['warehouse'] or ''}#{attributes['prefix'] or ''}"
 
     @classmethod
-    def of(cls, address: str, found: CatalogDefinition) -> Self:
+    def of(cls, address: str, definition: CatalogDefinition) -> Self:
         return cls(
-            **found.common(address),
-            uri=found.uri or "",
-            prefix=found.prefix,
-            credential=found.credential,
-            token=found.token,
+            **definition.common(address),
+            uri=definition.uri or "",
+            prefix=definition.prefix,
+            credential=definition.credential,
+            token=definition.token,
         )
 
     @property

@@ -131,18 +131,18 @@ class RestWriter(LibraryWriter[RestCatalog, Client]):
 
 def _updates(given: Iterable[Attributes]) -> tuple[TableUpdate, ...]:
     update: TypeAdapter[TableUpdate] = TypeAdapter(TableUpdate)
-    return tuple(update.validate_python(item) for item in given)
+    return tuple(update.validate_python(table_update) for table_update in given)
 
 
 def _schemas(updates: Iterable[Attributes]) -> list[Data]:
-    found: list[Data] = []
+    schemas: list[Data] = []
     for update in updates:
         match update:
             case {"action": "add-schema", "schema": schema}:
-                found.append(schema)
+                schemas.append(schema)
             case _:
                 pass  # only columns have keys that the library may not know
-    return found
+    return schemas
 
 
 def _unsent(given: Data, sent: Data) -> Iterator[str]:
@@ -155,8 +155,8 @@ def _unsent(given: Data, sent: Data) -> Iterator[str]:
                 elif value is not None:
                     yield name
         case [*items], [*others] if len(items) == len(others):
-            for item, other in zip(items, others, strict=True):
-                yield from _unsent(item, other)
+            for value, other in zip(items, others, strict=True):
+                yield from _unsent(value, other)
         case _:
             pass
 
@@ -185,5 +185,8 @@ def _said(failure: Exception) -> str:
     """The complaint of a library, without the input that it was given: that may be a token."""
     if not isinstance(failure, ValidationError):
         return said(failure)
-    found = failure.errors(include_url=False, include_context=False, include_input=False)
-    return "; ".join(f"{'.'.join(map(str, item['loc'])) or 'all of it'}: {item['msg']}" for item in found)
+    complaints = failure.errors(include_url=False, include_context=False, include_input=False)
+    return "; ".join(
+        f"{'.'.join(map(str, complaint['loc'])) or 'all of it'}: {complaint['msg']}"
+        for complaint in complaints
+    )

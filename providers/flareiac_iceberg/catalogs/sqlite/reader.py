@@ -63,9 +63,9 @@ def _rows(database: Path, statement: str, parameters: tuple[str, ...]) -> list[d
             if not _needs_recovery(database, error):
                 raise
             last = error
-        found = _of_a_copy(database, statement, parameters)
-        if found is not None:
-            return found
+        rows = _of_a_copy(database, statement, parameters)
+        if rows is not None:
+            return rows
     raise last
 
 
@@ -118,12 +118,12 @@ def _of_a_copy(database: Path, statement: str, parameters: tuple[str, ...]) -> l
 
 
 def _signature(database: Path) -> list[tuple[str, int, int, int]]:
-    found = []
+    signature = []
     for end in _BESIDE:
         place = f"{database}{end}"
         try:
             known = Path(place).stat()
         except FileNotFoundError:
             continue
-        found.append((place, known.st_ino, known.st_size, known.st_mtime_ns))
-    return found
+        signature.append((place, known.st_ino, known.st_size, known.st_mtime_ns))
+    return signature

@@ -46,12 +46,12 @@ class SqliteCatalog(CatalogSpec):
         return {"uri": f"{_SCHEME}{database}", "warehouse": block.warehouse(local=True)}
 
     @classmethod
-    def place_of(cls, found: Attributes) -> str:
-        return f"{found['uri']}#{found['name']}"
+    def place_of(cls, attributes: Attributes) -> str:
+        return f"{attributes['uri']}#{attributes['name']}"
 
     @classmethod
-    def of(cls, address: str, found: CatalogDefinition) -> Self:
-        return cls(**found.common(address), database=Path((found.uri or "").removeprefix(_SCHEME)))
+    def of(cls, address: str, definition: CatalogDefinition) -> Self:
+        return cls(**definition.common(address), database=Path((definition.uri or "").removeprefix(_SCHEME)))
 
     @property
     def home(self) -> str:
