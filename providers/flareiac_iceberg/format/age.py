@@ -31,8 +31,8 @@ def made_ms(location: str, metadata: Attributes) -> int | None:
 
 
 def _number(location: str) -> int | None:
-    found = _NUMBER.match(location.rpartition("/")[2])
-    return None if found is None else int(found[1])
+    match = _NUMBER.match(location.rpartition("/")[2])
+    return None if match is None else int(match[1])
 
 
 def _first(snapshots: Iterable[Data]) -> int | None:

@@ -41,19 +41,19 @@ class AvroDecoder:
         self._at = end
 
     def read_int(self) -> int:
-        content, at, found, shift = self._content, self._at, 0, 0
+        content, at, number, shift = self._content, self._at, 0, 0
         try:
             while (part := content[at]) & 0x80:
-                found |= (part & 0x7F) << shift
+                number |= (part & 0x7F) << shift
                 shift += 7
                 at += 1
         except IndexError:
             raise EOFError("it ends within a number") from None
         if shift >= _LONGEST:
             raise ValueError("a number of more than ten bytes")
-        found |= part << shift
+        number |= part << shift
         self._at = at + 1
-        return (found >> 1) ^ -(found & 1)
+        return (number >> 1) ^ -(number & 1)
 
     def read_ints(self, n: int) -> tuple[int, ...]:
         return tuple(self.read_int() for _ in range(n))

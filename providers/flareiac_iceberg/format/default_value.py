@@ -115,12 +115,12 @@ def _date(value: Data) -> Data:
 
 def _time(value: Data) -> Data:
     try:
-        found = time.fromisoformat(_text(value))
+        time_of_day = time.fromisoformat(_text(value))
     except ValueError as problem:
         raise DoesNotFit(f'{value!r} is not a time such as "13:45:00".') from problem
-    if found.tzinfo is not None:
+    if time_of_day.tzinfo is not None:
         raise DoesNotFit(f"{value!r} has a zone; a time has none.")
-    return found.isoformat()
+    return time_of_day.isoformat()
 
 
 def _moment(value: Data, example: str) -> datetime:
@@ -132,20 +132,20 @@ def _moment(value: Data, example: str) -> datetime:
 
 def _timestamptz(value: Data) -> Data:
     example = "2026-01-31T13:45:00+00:00"
-    found = _moment(value, example)
-    if found.tzinfo is None:
+    moment = _moment(value, example)
+    if moment.tzinfo is None:
         raise DoesNotFit(f'{value!r} has no zone: write it as in "{example}".')
     try:
-        return found.astimezone(UTC).isoformat()
+        return moment.astimezone(UTC).isoformat()
     except OverflowError as problem:
         raise DoesNotFit(f"{value!r} is outside of the years 1 to 9999.") from problem
 
 
 def _timestamp_ntz(value: Data) -> Data:
-    found = _moment(value, "2026-01-31T13:45:00")
-    if found.tzinfo is not None:
+    moment = _moment(value, "2026-01-31T13:45:00")
+    if moment.tzinfo is not None:
         raise DoesNotFit(f"{value!r} has a zone; timestamp_ntz has none.")
-    return found.isoformat()
+    return moment.isoformat()
 
 
 def _uuid(value: Data) -> Data:
@@ -157,12 +157,12 @@ def _uuid(value: Data) -> Data:
 
 def _bytes(value: Data, length: int | None = None) -> Data:
     try:
-        found = bytes.fromhex(_text(value))
+        content = bytes.fromhex(_text(value))
     except ValueError as problem:
         raise DoesNotFit(f'{value!r} is not bytes in hexadecimal digits, such as "00FF".') from problem
-    if length is not None and len(found) != length:
-        raise DoesNotFit(f"{value!r} has {len(found)} bytes, and the column holds {length}.")
-    return found.hex().upper()
+    if length is not None and len(content) != length:
+        raise DoesNotFit(f"{value!r} has {len(content)} bytes, and the column holds {length}.")
+    return content.hex().upper()
 
 
 _FORMS: Final[dict[str, Callable[[Data], Data]]] = {

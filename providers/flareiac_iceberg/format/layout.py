@@ -30,7 +30,7 @@ def misfit(transform: str, path: str, columns: Mapping[str, Column]) -> tuple[st
     that would fit. None where it does.
     """
     kind = columns[path].type.partition("(")[0]
-    around = [item for item in _around(path, columns) if columns[item].type in ("list", "map")]
+    around = [level for level in _around(path, columns) if columns[level].type in ("list", "map")]
     if kind not in _MANY_VALUED and not around and kind in _TAKES.get(transform, {kind}):
         return None
     is_now = columns[path].type + (f" inside {around[0]}" if around else "")
@@ -41,20 +41,20 @@ def misfit(transform: str, path: str, columns: Mapping[str, Column]) -> tuple[st
         is_now,
         (
             f"{transform} takes "
-            f"{', '.join(sorted(item for item in _TAKES[transform] if not item.endswith('_ns')))}"
+            f"{', '.join(sorted(name for name in _TAKES[transform] if not name.endswith('_ns')))}"
         ),
     )
 
 
 def can_identify(path: str, columns: Mapping[str, Column]) -> bool:
     """Returns True if the type of a column that exists lets it identify rows, null or not."""
-    nested = any(columns[item].type in ("list", "map") for item in _around(path, columns))
+    nested = any(columns[level].type in ("list", "map") for level in _around(path, columns))
     return not nested and columns[path].type not in _MANY_VALUED | {"float", "double"}
 
 
 def may_be_null(path: str, columns: Mapping[str, Column]) -> list[str]:
     """The levels of a column, itself among them, that may be null."""
-    return [item for item in (*_around(path, columns), path) if not columns[item].required]
+    return [level for level in (*_around(path, columns), path) if not columns[level].required]
 
 
 def _around(path: str, columns: Mapping[str, Column]) -> list[str]:
@@ -64,13 +64,16 @@ def _around(path: str, columns: Mapping[str, Column]) -> list[str]:
 def layout_errors(table: TableSpec) -> Iterator[Blocker]:
     """One blocker for each part of a table's layout that its columns do not allow."""
     columns = table.columns or {}
-    terms = [("partition_by", item.transform, item.column) for item in table.partition_by or ()]
-    terms += [("sort_by", item.transform, item.column) for item in table.sort_by or ()]
+    terms = [
+        ("partition_by", partition_field.transform, partition_field.column)
+        for partition_field in table.partition_by or ()
+    ]
+    terms += [("sort_by", sort_field.transform, sort_field.column) for sort_field in table.sort_by or ()]
     for attribute, transform, path in terms:
         if path not in columns:
             yield _missing(attribute, path)
-        elif (found := misfit(transform, path, columns)) is not None:
-            yield _unfit_term(attribute, transform, path, *found)
+        elif (mismatch := misfit(transform, path, columns)) is not None:
+            yield _unfit_term(attribute, transform, path, *mismatch)
     for path in table.identifier or ():
         if path not in columns:
             yield _missing("identifier", path)

@@ -48,9 +48,9 @@ def places_in(metadata: Attributes, location: str) -> tuple[str, ...]:
     """The places in metadata: where the table is and writes now, and where earlier metadata and manifest
     lists are.
     """
-    files = [location, *(item.get("metadata-file") for item in metadata.get("metadata-log") or ())]
-    lists = (item.get("manifest-list") for item in metadata.get("snapshots") or ())
-    folders = {item.rpartition("/")[0] for item in (*files, *lists) if isinstance(item, str)}
+    files = [location, *(entry.get("metadata-file") for entry in metadata.get("metadata-log") or ())]
+    lists = (snapshot.get("manifest-list") for snapshot in metadata.get("snapshots") or ())
+    folders = {path.rpartition("/")[0] for path in (*files, *lists) if isinstance(path, str)}
     return outermost(map(comparable, (metadata["location"], *_paths(metadata.get("properties")), *folders)))
 
 

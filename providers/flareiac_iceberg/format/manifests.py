@@ -104,7 +104,7 @@ def _manifest(row: Any, at: Mapping[str, int]) -> Manifest:
         deletes="content" in at and row[at["content"]] == 1,
         sequence=(row[at["sequence_number"]] or 0) if "sequence_number" in at else 0,
         live=1 if None in counts else sum(count or 0 for count in counts),
-        partitions=tuple((item[-2], item[-1]) for item in map(_values, partitions or ())),
+        partitions=tuple((bounds[-2], bounds[-1]) for bounds in map(_values, partitions or ())),
     )
 
 
@@ -233,7 +233,7 @@ def _without_names(schema: Any, known: dict[str, Any]) -> Any:
         case str():
             return known.get(schema, schema)
         case list():
-            return [_without_names(item, known) for item in schema]
+            return [_without_names(member, known) for member in schema]
         case {"type": "fixed", "name": str() as name}:
             known[name] = schema
             return schema

@@ -76,8 +76,8 @@ class Node:
 
 def properties_of(metadata: Attributes) -> Mapping[str, str]:
     """The properties of the table."""
-    found: Mapping[str, str] = metadata.get("properties") or {}
-    return found
+    properties: Mapping[str, str] = metadata.get("properties") or {}
+    return properties
 
 
 def schema_of(metadata: Attributes) -> Attributes:
@@ -85,16 +85,16 @@ def schema_of(metadata: Attributes) -> Attributes:
     if "schemas" not in metadata:
         return dict(metadata["schema"])
     return next(
-        dict(item)
-        for item in metadata["schemas"]
-        if item.get("schema-id", 0) == metadata["current-schema-id"]
+        dict(schema)
+        for schema in metadata["schemas"]
+        if schema.get("schema-id", 0) == metadata["current-schema-id"]
     )
 
 
 def partition_spec_of(metadata: Attributes) -> Attributes:
     """The default partition spec."""
     return next(
-        item for item in partition_specs_of(metadata) if item["spec-id"] == metadata.get("default-spec-id", 0)
+        spec for spec in partition_specs_of(metadata) if spec["spec-id"] == metadata.get("default-spec-id", 0)
     )
 
 
@@ -195,13 +195,13 @@ def parse_metadata(metadata: Attributes, location: str) -> tuple[TableSpec, Tabl
             )
             for node in levels
         },
-        identifier=tuple(_path(item, paths) for item in schema.get("identifier-field-ids") or ()),
+        identifier=tuple(_path(field_id, paths) for field_id in schema.get("identifier-field-ids") or ()),
         partition_by=tuple(
-            _partition(item, paths)
-            for item in partition_spec_of(metadata)["fields"]
-            if _transform(item["transform"])[0] != "void"
+            _partition(field, paths)
+            for field in partition_spec_of(metadata)["fields"]
+            if _transform(field["transform"])[0] != "void"
         ),
-        sort_by=tuple(_sort(item, paths) for item in sort_order_of(metadata)["fields"]),
+        sort_by=tuple(_sort(field, paths) for field in sort_order_of(metadata)["fields"]),
         distribution=_distribution(properties.get(DISTRIBUTION_PROPERTY)),
         properties={name: value for name, value in properties.items() if not is_own(name)},
         comment=properties.get(COMMENT_PROPERTY, ""),
@@ -264,16 +264,20 @@ def _identity(metadata: Attributes, location: str, field_ids: dict[str, int]) ->
         field_ids=field_ids,
         sorted_ids=tuple(
             sorted(
-                {item["source-id"] for order in metadata.get("sort-orders") or () for item in order["fields"]}
+                {
+                    field["source-id"]
+                    for order in metadata.get("sort-orders") or ()
+                    for field in order["fields"]
+                }
             )
         ),
         partition_names=tuple(
             PartitionName(*names)
             for names in sorted(
                 {
-                    (item["name"], item["source-id"], item["transform"])
+                    (field["name"], field["source-id"], field["transform"])
                     for spec in partition_specs_of(metadata)
-                    for item in spec["fields"]
+                    for field in spec["fields"]
                 }
             )
         ),
@@ -293,10 +297,10 @@ def _tags(text: str) -> tuple[str, ...]:
     return tuple(text.split(",")) if text else ()
 
 
-def _partition(item: Attributes, paths: dict[int, str]) -> PartitionField:
-    transform, param = _transform(item["transform"])
+def _partition(field: Attributes, paths: dict[int, str]) -> PartitionField:
+    transform, param = _transform(field["transform"])
     return PartitionField(
-        transform=transform, column=_path(item["source-id"], paths), param=param, name=item["name"]
+        transform=transform, column=_path(field["source-id"], paths), param=param, name=field["name"]
     )
 
 
@@ -305,14 +309,14 @@ def _distribution(mode: str | None) -> str | None:
     return mode.lower() if mode is not None and mode.lower() in DISTRIBUTION_MODES else mode
 
 
-def _sort(item: Attributes, paths: dict[int, str]) -> SortField:
-    transform, param = _transform(item["transform"])
-    nulls = "first" if item["null-order"].lower() == "nulls-first" else "last"
+def _sort(field: Attributes, paths: dict[int, str]) -> SortField:
+    transform, param = _transform(field["transform"])
+    nulls = "first" if field["null-order"].lower() == "nulls-first" else "last"
     return SortField(
         transform=transform,
-        column=_path(item["source-id"], paths),
+        column=_path(field["source-id"], paths),
         param=param,
-        direction=item["direction"].lower(),
+        direction=field["direction"].lower(),
         nulls=nulls,
     )
 

@@ -54,7 +54,7 @@ def completed(metadata: Attributes, updates: Iterable[Attributes], now: int) -> 
 def last_partition_id(specs: Iterable[Attributes]) -> int:
     """The highest id that a field of these partition specs has."""
     return max(
-        (item["field-id"] for spec in specs for item in spec["fields"]), default=FIRST_PARTITION_ID - 1
+        (field["field-id"] for spec in specs for field in spec["fields"]), default=FIRST_PARTITION_ID - 1
     )
 
 

@@ -34,7 +34,7 @@ def _rows(rows: list[Attributes], before: Collection[int], fields: list[Attribut
     """The rows of one level of columns."""
     taken = {name for row in rows for name in row["names"]}
     by_id = {row["field-id"]: row for row in rows if "field-id" in row}
-    found = dict(by_id)
+    rows_by_id = dict(by_id)
     for field in fields:
         key, name = field["id"], field["name"]
         if key not in by_id and (key in before or name in taken):
@@ -42,8 +42,8 @@ def _rows(rows: list[Attributes], before: Collection[int], fields: list[Attribut
         row = by_id.get(key, {"field-id": key, "names": []})
         inner = _rows(row.get("fields") or [], before, _inside(field["type"]))
         names = [*row["names"], *([] if name in taken else [name])]
-        found[key] = {**row, "names": names, **({"fields": inner} if inner else {})}
-    return [*found.values(), *(row for row in rows if "field-id" not in row)]
+        rows_by_id[key] = {**row, "names": names, **({"fields": inner} if inner else {})}
+    return [*rows_by_id.values(), *(row for row in rows if "field-id" not in row)]
 
 
 def _inside(kind: Data) -> list[Attributes]:
@@ -51,7 +51,7 @@ def _inside(kind: Data) -> list[Attributes]:
     if not isinstance(kind, dict):
         return []
     if kind["type"] == "struct":
-        found: list[Attributes] = kind["fields"]
-        return found
+        fields: list[Attributes] = kind["fields"]
+        return fields
     parts = ("element",) if kind["type"] == "list" else ("key", "value")
     return [{"id": kind[f"{part}-id"], "name": part, "type": kind[part]} for part in parts]

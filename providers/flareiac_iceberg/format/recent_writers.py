@@ -30,7 +30,7 @@ def writers(metadata: Attributes) -> TableWriters:
 
 
 def _undone(metadata: Attributes) -> dict[str, UndoneBatches]:
-    left = [item for item in abandoned(metadata) if item.query is not None and item.batch is not None]
+    left = [commit for commit in abandoned(metadata) if commit.query is not None and commit.batch is not None]
     if not left:
         return {}
     kept: dict[str, int] = {}
@@ -38,50 +38,56 @@ def _undone(metadata: Attributes) -> dict[str, UndoneBatches]:
         if commit.query is not None and commit.batch is not None:
             kept[commit.query] = max(kept.get(commit.query, commit.batch), commit.batch)
     undone_batcheses: dict[str, UndoneBatches] = {}
-    for item in left:
-        assert item.query is not None, "filtered above"
-        assert item.batch is not None, "filtered above"
-        if item.batch > kept.get(item.query, -1):
-            known = undone_batcheses.get(item.query, UndoneBatches(first=item.batch, last=item.batch, rows=0))
-            undone_batcheses[item.query] = UndoneBatches(
-                first=min(known.first, item.batch),
-                last=max(known.last, item.batch),
-                rows=known.rows + (item.added or 0),
+    for commit in left:
+        assert commit.query is not None, "filtered above"
+        assert commit.batch is not None, "filtered above"
+        if commit.batch > kept.get(commit.query, -1):
+            known = undone_batcheses.get(
+                commit.query, UndoneBatches(first=commit.batch, last=commit.batch, rows=0)
+            )
+            undone_batcheses[commit.query] = UndoneBatches(
+                first=min(known.first, commit.batch),
+                last=max(known.last, commit.batch),
+                rows=known.rows + (commit.added or 0),
             )
     return undone_batcheses
 
 
-def since(found: TableWriters, recorded: TableWriters | None) -> TableWriters:
+def since(table_writers: TableWriters, recorded: TableWriters | None) -> TableWriters:
     """The writers with what is later than the recorded snapshot as news; nothing is where it was not recorded
     who wrote until then.
     """
-    return replace(found, since=(recorded or found).at)
+    return replace(table_writers, since=(recorded or table_writers).at)
 
 
 def unacknowledged(
-    found: TableWriters, recorded: TableWriters, declared: Collection[str], unknown: int
+    table_writers: TableWriters, recorded: TableWriters, declared: Collection[str], unknown: int
 ) -> bool:
     """Returns True if someone wrote since the table was recorded who may be no one's declared writer.
 
     ``declared``: the queries that declared writers are recorded to run or to have run; ``unknown``: how many
     more writers are declared, of each of which one query may be.
     """
-    if any(found.is_news(other.at) and other.operation != "replace" for other in found.others):
+    if any(
+        table_writers.is_news(other.at) and other.operation != "replace" for other in table_writers.others
+    ):
         return True
     known = recorded.queries
     strange = {
-        query for query, item in found.queries.items() if query not in known and found.is_news(item.at)
+        query
+        for query, query_commits in table_writers.queries.items()
+        if query not in known and table_writers.is_news(query_commits.at)
     }.difference(declared)
-    return bool(strange) and len({*found.queries, *known}.difference(declared)) > unknown
+    return bool(strange) and len({*table_writers.queries, *known}.difference(declared)) > unknown
 
 
 def _queries(newest: Iterable[Commit]) -> dict[str, QueryCommits]:
     query_commitses: dict[str, QueryCommits] = {}
-    for item in newest:
-        if item.query is not None:
-            known = query_commitses.setdefault(item.query, QueryCommits(at=item.at))
-            if item.batch is not None:
-                query_commitses[item.query] = _with_batch(known, item.batch, item.output)
+    for commit in newest:
+        if commit.query is not None:
+            known = query_commitses.setdefault(commit.query, QueryCommits(at=commit.at))
+            if commit.batch is not None:
+                query_commitses[commit.query] = _with_batch(known, commit.batch, commit.output)
     return query_commitses
 
 
@@ -94,26 +100,26 @@ def _with_batch(known: QueryCommits, batch: int, output: str | None) -> QueryCom
 
 
 def _runs(newest: Iterable[Commit]) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for item in newest:
-        if item.query is None and item.run is not None:
-            found.setdefault(item.run, item.at)
-    return found
+    runs: dict[str, int] = {}
+    for commit in newest:
+        if commit.query is None and commit.run is not None:
+            runs.setdefault(commit.run, commit.at)
+    return runs
 
 
 def _others(newest: Iterable[Commit]) -> tuple[ForeignCommits, ...]:
     foreign_commitses: dict[tuple[str, str, str], ForeignCommits] = {}
-    for item in newest:
-        if item.is_foreign:
+    for commit in newest:
+        if commit.is_foreign:
             first = ForeignCommits(
-                engine=item.engine,
-                app=item.app,
-                operation=item.operation,
+                engine=commit.engine,
+                app=commit.app,
+                operation=commit.operation,
                 count=0,
-                at=item.at,
-                snapshot_id=item.id,
+                at=commit.at,
+                snapshot_id=commit.id,
             )
-            key = (item.engine, item.app, item.operation)
+            key = (commit.engine, commit.app, commit.operation)
             known = foreign_commitses.get(key, first)
             foreign_commitses[key] = replace(known, count=known.count + 1)
     return tuple(foreign_commitses.values())

@@ -7,26 +7,26 @@ from flareiac_iceberg.format.spec import Branch, SnapshotTag, clamped
 
 def refs_of(metadata: Attributes) -> dict[str, Attributes]:
     """The branches and tags in metadata, by name, without main."""
-    return {name: item for name, item in (metadata.get("refs") or {}).items() if name != MAIN}
+    return {name: ref for name, ref in (metadata.get("refs") or {}).items() if name != MAIN}
 
 
 def branches_of(metadata: Attributes) -> dict[str, Branch]:
     """The branches beside main."""
-    return {name: _branch(item) for name, item in refs_of(metadata).items() if item["type"] == "branch"}
+    return {name: _branch(ref) for name, ref in refs_of(metadata).items() if ref["type"] == "branch"}
 
 
 def tags_of(metadata: Attributes) -> dict[str, SnapshotTag]:
     """The tags."""
     return {
-        name: SnapshotTag(snapshot_id=item["snapshot-id"], retain=clamped(item.get("max-ref-age-ms")))
-        for name, item in refs_of(metadata).items()
-        if item["type"] == "tag"
+        name: SnapshotTag(snapshot_id=ref["snapshot-id"], retain=clamped(ref.get("max-ref-age-ms")))
+        for name, ref in refs_of(metadata).items()
+        if ref["type"] == "tag"
     }
 
 
-def _branch(item: Attributes) -> Branch:
+def _branch(ref: Attributes) -> Branch:
     return Branch(
-        retain=clamped(item.get("max-ref-age-ms")),
-        min_snapshots_to_keep=item.get("min-snapshots-to-keep"),
-        max_snapshot_age=clamped(item.get("max-snapshot-age-ms")),
+        retain=clamped(ref.get("max-ref-age-ms")),
+        min_snapshots_to_keep=ref.get("min-snapshots-to-keep"),
+        max_snapshot_age=clamped(ref.get("max-snapshot-age-ms")),
     )

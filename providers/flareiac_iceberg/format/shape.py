@@ -134,7 +134,7 @@ def _check_ids(document: dict[str, Data]) -> None:
         _is(not _lacks(document, "partition-specs"), "partition-specs", "a list with a spec in it")
     for name, key, current in _NUMBERED:
         # Old metadata has one of each, without a number: Iceberg counts it as 0.
-        ids = [item[key] for item in document.get(name) or ()] or [0]
+        ids = [part[key] for part in document.get(name) or ()] or [0]
         if (twice := _repeated(ids)) is not None:
             raise ContradictingIds(f"two of its {name} have the id {twice}")
         if (wanted := document.get(current) or 0) not in ids and (name != "schemas" or "schemas" in document):
@@ -175,8 +175,8 @@ def _check(value: Data, shape: Any, where: str) -> None:
                 _check(part, inner, path)
         case [inner]:
             _is(isinstance(value, list), where, "a list")
-            for index, item in enumerate(value):
-                _check(item, inner, f"{where}[{index}]")
+            for index, element in enumerate(value):
+                _check(element, inner, f"{where}[{index}]")
         case tuple():
             _is(isinstance(value, str) and value.lower() in shape, where, " or ".join(shape))
         case _ if shape is object:
@@ -197,7 +197,7 @@ def _parts(value: dict[str, Data], shape: dict[str, Any], where: str) -> Iterato
     """
     for name, inner in shape.items():
         if name == "*":
-            yield from ((f'{where}["{key}"]', item, inner) for key, item in value.items())
+            yield from ((f'{where}["{key}"]', member, inner) for key, member in value.items())
             continue
         key = name.removesuffix("?")
         place, part = key if where == "the document" else f"{where}.{key}", value.get(key)

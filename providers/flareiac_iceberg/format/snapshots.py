@@ -56,49 +56,49 @@ class Commit:
 
 def current(metadata: Attributes) -> int | None:
     """The snapshot that the main branch stands on, None for a table without rows."""
-    found: int | None = metadata.get("current-snapshot-id")
-    return None if found in (None, -1) else found
+    snapshot_id: int | None = metadata.get("current-snapshot-id")
+    return None if snapshot_id in (None, -1) else snapshot_id
 
 
 def written(metadata: Attributes) -> bool:
     """Returns True if any snapshot, of any branch, may hold rows."""
-    return any(STARTS not in (item.get("summary") or {}) for item in metadata.get("snapshots") or ())
+    return any(STARTS not in (snapshot.get("summary") or {}) for snapshot in metadata.get("snapshots") or ())
 
 
 def commits(metadata: Attributes, limit: int | None = None) -> Iterator[Commit]:
     """The newest snapshot of main and its ancestors, as far as they are still there, at most ``limit``."""
-    there = {item["snapshot-id"]: item for item in metadata.get("snapshots") or ()}
+    there = {entry["snapshot-id"]: entry for entry in metadata.get("snapshots") or ()}
     at, number = current(metadata), 0
     while at in there and (limit is None or number < limit):
-        item = there[at]
-        yield _commit(item)
-        at, number = item.get("parent-snapshot-id"), number + 1
+        snapshot = there[at]
+        yield _commit(snapshot)
+        at, number = snapshot.get("parent-snapshot-id"), number + 1
 
 
 def abandoned(metadata: Attributes) -> Iterator[Commit]:
     """The snapshots that no branch or tag descends from, staged ones excepted: what was committed there was
     set back.
     """
-    there = {item["snapshot-id"]: item for item in metadata.get("snapshots") or ()}
+    there = {snapshot["snapshot-id"]: snapshot for snapshot in metadata.get("snapshots") or ()}
     kept: set[int] = set()
     for head in heads(metadata).values():
         at: int | None = head
         while at is not None and at in there and at not in kept:
             kept.add(at)
             at = there[at].get("parent-snapshot-id")
-    for snapshot_id, item in there.items():
-        if snapshot_id not in kept and _STAGED not in (item.get("summary") or {}):
-            yield _commit(item)
+    for snapshot_id, snapshot in there.items():
+        if snapshot_id not in kept and _STAGED not in (snapshot.get("summary") or {}):
+            yield _commit(snapshot)
 
 
 def live(metadata: Attributes) -> TableHistory:
     """The main branch as a stream can read it. A loop of parents, which only damage makes, ends the line."""
-    found: dict[int, Commit] = {}
+    commits_by_id: dict[int, Commit] = {}
     for commit in commits(metadata):
-        if commit.id in found:
+        if commit.id in commits_by_id:
             break
-        found[commit.id] = commit
-    line = tuple(found.values())
+        commits_by_id[commit.id] = commit
+    line = tuple(commits_by_id.values())
     snapshots = tuple(
         LiveSnapshot(id=each.id, at_ms=each.at, operation=each.operation, added=each.added, total=each.total)
         for each in line
@@ -110,7 +110,11 @@ def live(metadata: Attributes) -> TableHistory:
 def by_id(metadata: Attributes, snapshot_id: int) -> Commit | None:
     """A snapshot of any branch, None when it is not (or no longer) there."""
     return next(
-        (_commit(item) for item in metadata.get("snapshots") or () if item["snapshot-id"] == snapshot_id),
+        (
+            _commit(snapshot)
+            for snapshot in metadata.get("snapshots") or ()
+            if snapshot["snapshot-id"] == snapshot_id
+        ),
         None,
     )
 
@@ -119,9 +123,11 @@ def heads(metadata: Attributes) -> dict[str, int]:
     """The snapshot of each branch and tag, by name; main is left out while the table has never been
     written.
     """
-    found: dict[str, int] = {name: item["snapshot-id"] for name, item in (metadata.get("refs") or {}).items()}
+    snapshot_ids: dict[str, int] = {
+        name: ref["snapshot-id"] for name, ref in (metadata.get("refs") or {}).items()
+    }
     head = current(metadata)
-    return found if head is None else {MAIN: head, **found}
+    return snapshot_ids if head is None else {MAIN: head, **snapshot_ids}
 
 
 def described(commit: Commit) -> str:
@@ -136,13 +142,13 @@ def described(commit: Commit) -> str:
     return f"{commit.engine} {commit.app}".strip() or "not known"
 
 
-def _commit(item: Attributes) -> Commit:
-    summary = item.get("summary") or {}
+def _commit(snapshot: Attributes) -> Commit:
+    summary = snapshot.get("summary") or {}
     batch = summary.get(_BATCH, summary.get(_EPOCH))
     return Commit(
-        id=item["snapshot-id"],
-        parent=item.get("parent-snapshot-id"),
-        at=item.get("timestamp-ms") or 0,
+        id=snapshot["snapshot-id"],
+        parent=snapshot.get("parent-snapshot-id"),
+        at=snapshot.get("timestamp-ms") or 0,
         operation=summary.get("operation") or "",
         query=summary.get(_CHECKPOINT) or summary.get(_QUERY),
         batch=_number(batch),

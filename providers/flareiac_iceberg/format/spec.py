@@ -132,10 +132,10 @@ def _milliseconds(text: str) -> int:
     if text == FOREVER:
         return NEVER_ENDS
     # A time below zero is in metadata that other tools have written.
-    found = parse_duration(text.removeprefix("-"))
-    if found is None:
+    duration = parse_duration(text.removeprefix("-"))
+    if duration is None:
         raise Mismatch("", f"is {text!r:.60}, expected a duration")
-    return -found if text.startswith("-") else found
+    return -duration if text.startswith("-") else duration
 
 
 Milliseconds: TypeAlias = Annotated[int, Form(duration_text, _milliseconds, str)]
@@ -173,7 +173,7 @@ def _by_name(kind: type[T]) -> Form:
         return {name: encode(block) for name, block in blocks.items()} or None
 
     def blocks_of(data: Data) -> Mapping[str, T]:
-        return {name: decode(kind, item, f".{name}") for name, item in (data or {}).items()}
+        return {name: decode(kind, block, f".{name}") for name, block in (data or {}).items()}
 
     return Form(data_of, blocks_of, Mapping[str, kind] | None)  # type: ignore[valid-type]  # a type at run time
 
@@ -268,14 +268,14 @@ class TableDefinition(Placed, TableSpec):
         parts = dict(attributes)
         order = parts.pop("column_order")
         own = {name: parts.pop(name) for name in _DEFINITION if name in parts}
-        found = definition_of(cls, {**own, "maintenance": parts})
-        if found.columns is None:
-            return found
-        return replace(found, columns={path: found.columns[path] for path in order})
+        definition = definition_of(cls, {**own, "maintenance": parts})
+        if definition.columns is None:
+            return definition
+        return replace(definition, columns={path: definition.columns[path] for path in order})
 
 
 _DEFINITION, _LAYOUT = (
-    tuple(item.metadata.get("json", item.name) for item in fields(record))
+    tuple(record_field.metadata.get("json", record_field.name) for record_field in fields(record))
     for record in (TableDefinition, TableSpec)
 )
 
@@ -294,10 +294,10 @@ def flatten(name: str, kind: ColumnType, required: bool, *, known: bool = False)
     never None.
     """
     empty = ("", ()) if known else (None, None)
-    found = {name: Column(type=head(kind), required=required, comment=empty[0], tags=empty[1])}
+    columns = {name: Column(type=head(kind), required=required, comment=empty[0], tags=empty[1])}
     for part in parts(kind):
-        found |= flatten(f"{name}.{part.name}", part.type, part.required, known=known)
-    return found
+        columns |= flatten(f"{name}.{part.name}", part.type, part.required, known=known)
+    return columns
 
 
 def type_at(columns: Mapping[str, Column], path: str) -> ColumnType:
