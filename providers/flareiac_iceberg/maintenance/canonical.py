@@ -47,9 +47,9 @@ def without_effect(name: str, wanted: Attributes) -> Diagnostic | None:
     for kind in DECLARATIONS:
         block = wanted.get(kind.name)
         if kind.unused_property is not None and (block is None or block.get("enabled") is False):
-            found = kind.unused_property(name)
-            if found is not None:
-                return found
+            diagnostic = kind.unused_property(name)
+            if diagnostic is not None:
+                return diagnostic
     return None
 
 

@@ -49,10 +49,10 @@ class Listings:
 
         Raises ``Failure``.
         """
-        found = self._sharing(location, catalog)
+        entries = self._sharing(location, catalog)
         with self._lock:
             there = self._registered(catalog)
-        return sorted({_shown(entry, catalog) for entry in found if not _is_same(entry, own, there)})
+        return sorted({_shown(entry, catalog) for entry in entries if not _is_same(entry, own, there)})
 
     def same_table(self, uuid: str, metadata: str, catalog: CatalogSpec, own: Entry | None) -> list[str]:
         """The names under which the catalog has the table that has ``metadata`` as its metadata file, but for
@@ -61,10 +61,10 @@ class Listings:
         with self._lock:
             there, beside = self._registered(catalog), self._beside(metadata, catalog)
         return sorted(
-            _shown((names, item.metadata), catalog)
-            for names, item in beside
-            if not _is_same((names, item.metadata), own, there)
-            and _uuid_in(_metadata_of(item, catalog)) in (None, uuid.lower())
+            _shown((names, registered.metadata), catalog)
+            for names, registered in beside
+            if not _is_same((names, registered.metadata), own, there)
+            and _uuid_in(_metadata_of(registered, catalog)) in (None, uuid.lower())
         )
 
     def _beside(self, metadata: str, catalog: CatalogSpec) -> list[tuple[tuple[str, ...], Registered]]:
@@ -72,9 +72,9 @@ class Listings:
         folders = self._folders.get(catalog.place)
         if folders is None:
             folders = self._folders[catalog.place] = {}
-            for names, item in self._registered(catalog).items():
-                if item.metadata:
-                    folders.setdefault(self._folder(item.metadata), []).append((names, item))
+            for names, registered in self._registered(catalog).items():
+                if registered.metadata:
+                    folders.setdefault(self._folder(registered.metadata), []).append((names, registered))
         return folders.get(self._folder(metadata), [])
 
     def _folder(self, metadata: str) -> str:
@@ -82,36 +82,38 @@ class Listings:
 
     def _sharing(self, location: str, catalog: CatalogSpec) -> list[Entry]:
         with self._lock:
-            found = self._known.get(catalog.place)
-            if found is None:
-                found = self._known[catalog.place] = self._asked(catalog)
-        if isinstance(found, Failure):
-            raise found
-        return [entry for _place, entry in found.sharing(self._resolve(comparable(location)))]
+            index = self._known.get(catalog.place)
+            if index is None:
+                index = self._known[catalog.place] = self._asked(catalog)
+        if isinstance(index, Failure):
+            raise index
+        return [entry for _place, entry in index.sharing(self._resolve(comparable(location)))]
 
     def _registered(self, catalog: CatalogSpec) -> Mapping[tuple[str, ...], Registered]:
-        found = self._entries.get(catalog.place)
-        if found is None:
+        registered = self._entries.get(catalog.place)
+        if registered is None:
             try:
-                found = everything_in(catalog)
+                registered = everything_in(catalog)
             except Failure as failure:
-                found = failure
-            self._entries[catalog.place] = found
-        if isinstance(found, Failure):
-            raise found
-        return found
+                registered = failure
+            self._entries[catalog.place] = registered
+        if isinstance(registered, Failure):
+            raise registered
+        return registered
 
     def _asked(self, catalog: CatalogSpec) -> LocationIndex[Entry] | Failure:
         try:
             there = self._registered(catalog)
             with ThreadPoolExecutor(_AT_ONCE) as pool:
-                places = list(pool.map(lambda item: self._places_of(item, catalog), there.values()))
+                places = list(
+                    pool.map(lambda registered: self._places_of(registered, catalog), there.values())
+                )
         except Failure as failure:
             return failure
         return LocationIndex(
-            (place, (names, item.metadata))
-            for (names, item), found in zip(there.items(), places, strict=True)
-            for place in found
+            (place, (names, registered.metadata))
+            for (names, registered), table_places in zip(there.items(), places, strict=True)
+            for place in table_places
         )
 
     def _places_of(self, registered: Registered, catalog: CatalogSpec) -> tuple[str, ...]:
@@ -163,10 +165,10 @@ def _shown(entry: Entry, catalog: CatalogSpec) -> str:
 
 def _content(location: str, catalog: CatalogSpec) -> Attributes:
     content = read_file(location, catalog)
-    found: Attributes = json.loads(
+    metadata: Attributes = json.loads(
         gzip.decompress(content) if location.endswith(".gz.metadata.json") else content
     )
-    return found
+    return metadata
 
 
 def _is_same(entry: Entry, own: Entry | None, there: Collection[tuple[str, ...]]) -> bool:

@@ -13,8 +13,8 @@ def conditions(
     """The conditions that are written, read by ``forms``; empty where the default counts."""
     if not isinstance(declared, dict):
         return {}
-    given = {key: item for key, item in declared.items() if item is not None}
+    given = {key: value for key, value in declared.items() if value is not None}
     if not given:
         why = f"{name}.run_if is empty. Give it a condition, or leave it out for the default."
         diagnostics.error(codes.EMPTY_CONDITIONS, why, attribute=(name, "run_if"))
-    return {key: forms[key](item) if key in forms else item for key, item in given.items()}
+    return {key: forms[key](value) if key in forms else value for key, value in given.items()}

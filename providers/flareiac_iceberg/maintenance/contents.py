@@ -33,15 +33,20 @@ class Table:
 
     @property
     def properties(self) -> Mapping[str, str]:
-        found: Mapping[str, str] = self.metadata.get("properties") or {}
-        return found
+        properties: Mapping[str, str] = self.metadata.get("properties") or {}
+        return properties
 
     @property
     def current(self) -> Attributes | None:
         """The current snapshot, None for a table that was never written."""
         wanted = self.metadata.get("current-snapshot-id")
         return next(
-            (item for item in self.metadata.get("snapshots") or () if item["snapshot-id"] == wanted), None
+            (
+                snapshot
+                for snapshot in self.metadata.get("snapshots") or ()
+                if snapshot["snapshot-id"] == wanted
+            ),
+            None,
         )
 
     @property
@@ -52,8 +57,8 @@ class Table:
     @property
     def spec_id(self) -> int:
         """The current partition spec."""
-        found: int = partition_spec_of(self.metadata)["spec-id"]
-        return found
+        spec_id: int = partition_spec_of(self.metadata)["spec-id"]
+        return spec_id
 
 
 def partition_sources(spec: Attributes) -> list[tuple[int, str]]:
@@ -62,8 +67,8 @@ def partition_sources(spec: Attributes) -> list[tuple[int, str]]:
 
 
 def _fields(spec: Attributes) -> Sequence[Attributes]:
-    found: Sequence[Attributes] = spec["fields"]
-    return found
+    fields: Sequence[Attributes] = spec["fields"]
+    return fields
 
 
 def partition_names(specs: Iterable[Attributes]) -> Iterator[str]:
@@ -128,8 +133,8 @@ class Contents:
         # The oldest tables name their manifests in the metadata itself, without anything about them.
         own = self.table.spec_id
         return tuple(
-            Manifest(location=item, length=0, spec_id=own, deletes=False, sequence=0, live=1)
-            for item in current.get("manifests") or ()
+            Manifest(location=path, length=0, spec_id=own, deletes=False, sequence=0, live=1)
+            for path in current.get("manifests") or ()
         )
 
     @property

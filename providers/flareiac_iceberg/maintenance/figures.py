@@ -106,13 +106,13 @@ def number(summary: Mapping[str, object], name: str) -> int | None:
 
 def marks(snapshots: Iterable[Attributes], current: int | None) -> dict[str, Mark]:
     """By maintenance task, the newest operation of ours on the way to the current snapshot."""
-    found: dict[str, Mark] = {}
+    by_task: dict[str, Mark] = {}
     by_id = {snapshot["snapshot-id"]: snapshot for snapshot in snapshots}
     at, left = current, len(by_id)
     while at in by_id and left:
-        item, left = by_id[at], left - 1
-        key = (item.get("summary") or {}).get(OPERATION)
+        commit, left = by_id[at], left - 1
+        key = (commit.get("summary") or {}).get(OPERATION)
         if isinstance(key, str):
-            found.setdefault(key.partition("-")[0], Mark(id=key, at=item.get("timestamp-ms") or 0))
-        at = item.get("parent-snapshot-id")
-    return found
+            by_task.setdefault(key.partition("-")[0], Mark(id=key, at=commit.get("timestamp-ms") or 0))
+        at = commit.get("parent-snapshot-id")
+    return by_task

@@ -203,7 +203,7 @@ def iceberg_options(settings: FileRewrite) -> dict[str, str]:
     """Iceberg's options, by its names, without those of ``options``: only what was declared or differs from
     its defaults stands there.
     """
-    found = {
+    options = {
         "min-input-files": settings.min_input_files,
         "max-file-group-size-bytes": settings.max_file_group_size,
         "max-concurrent-file-group-rewrites": settings.max_concurrent_groups,
@@ -211,7 +211,7 @@ def iceberg_options(settings: FileRewrite) -> dict[str, str]:
         "min-file-size-bytes": settings.min_file_size,
         "max-file-size-bytes": settings.max_file_size,
     }
-    texts = {name: str(value) for name, value in found.items() if value is not None}
+    texts = {name: str(value) for name, value in options.items() if value is not None}
     return texts | _partial(settings.partial_progress)
 
 
@@ -224,9 +224,9 @@ def _partial(progress: PartialProgress | None) -> dict[str, str]:
     }
 
 
-def contradictions(name: str, found: FileGroups) -> tuple[Diagnostic, ...]:
+def contradictions(name: str, file_groups: FileGroups) -> tuple[Diagnostic, ...]:
     """With the wanted size that the table has, where the block declares none."""
-    least, wanted, most = found.sizes
+    least, wanted, most = file_groups.sizes
     if least < wanted < most:
         return ()
     why = (

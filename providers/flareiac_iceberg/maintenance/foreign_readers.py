@@ -37,8 +37,8 @@ class ReaderBlock:
 
 def canonical_readers(declared: Data, diagnostics: Diagnostics) -> Attributes | None:
     """The blocks by name; None where no block is written."""
-    found = {name: ReaderBlock(**item) for name, item in (declared or {}).items()}
-    for name, block in found.items():
+    blocks = {name: ReaderBlock(**block) for name, block in (declared or {}).items()}
+    for name, block in blocks.items():
         if (block.checkpoint is None) == (block.hold is None):
             diagnostics.error(
                 codes.READER_WITHOUT_POSITION,
@@ -54,12 +54,12 @@ def canonical_readers(declared: Data, diagnostics: Diagnostics) -> Attributes | 
                 'such as "10d".',
                 attribute=("reader", name, "hold"),
             )
-    return {name: encode(block) for name, block in found.items()} or None
+    return {name: encode(block) for name, block in blocks.items()} or None
 
 
 def _readers(attributes: Attributes) -> Mapping[str, ReaderBlock]:
     """The blocks of canonical attributes."""
-    return {name: decode(ReaderBlock, item) for name, item in (attributes.get("reader") or {}).items()}
+    return {name: decode(ReaderBlock, block) for name, block in (attributes.get("reader") or {}).items()}
 
 
 def positions(attributes: Attributes, catalog: CatalogSpec, root: Path) -> dict[str, ReaderPosition]:
@@ -92,22 +92,22 @@ def holds(
         if block.hold is not None:
             yield replace(hold, since_ms=now_ms - (parse_duration(block.hold) or 0), fixed=True)
         else:
-            found = known.get(name) or _nothing("its checkpoint was not looked at")
-            ids = tuple(each for each in found.ids if each in there)
-            yield _of_checkpoint(hold, str(block.checkpoint), found, ids)
+            position = known.get(name) or _nothing("its checkpoint was not looked at")
+            ids = tuple(each for each in position.ids if each in there)
+            yield _of_checkpoint(hold, str(block.checkpoint), position, ids)
 
 
-def _of_checkpoint(hold: Hold, checkpoint: str, found: ReaderPosition, ids: tuple[int, ...]) -> Hold:
-    trouble = found.trouble
+def _of_checkpoint(hold: Hold, checkpoint: str, position: ReaderPosition, ids: tuple[int, ...]) -> Hold:
+    trouble = position.trouble
     if not trouble and not ids:
         trouble = (
             "it stands at no snapshot that this table has: what it needs has expired, or it reads "
             "another table"
         )
     if trouble:
-        return replace(hold, moved_ms=found.moved_ms, reason=f"{checkpoint}: {trouble}", unknown=True)
+        return replace(hold, moved_ms=position.moved_ms, reason=f"{checkpoint}: {trouble}", unknown=True)
     reason = f"its stream goes on where the last batch in {checkpoint} ended"
-    return replace(hold, moved_ms=found.moved_ms, reason=reason, snapshots=ids)
+    return replace(hold, moved_ms=position.moved_ms, reason=reason, snapshots=ids)
 
 
 def _read(checkpoint: str, catalog: CatalogSpec, root: Path) -> ReaderPosition:
@@ -115,7 +115,7 @@ def _read(checkpoint: str, catalog: CatalogSpec, root: Path) -> ReaderPosition:
     if location is None:
         return _nothing("its checkpoint is neither in a local folder nor in S3, and cannot be read here")
     try:
-        found = [_query(folder, catalog) for folder in _queries(location.rstrip("/"))]
+        queries = [_query(folder, catalog) for folder in _queries(location.rstrip("/"))]
     except FileNotFoundError:
         return _nothing("there is no checkpoint of a streaming query")
     except Failure as failure:
@@ -124,13 +124,13 @@ def _read(checkpoint: str, catalog: CatalogSpec, root: Path) -> ReaderPosition:
         return _nothing(f"it cannot be read: {trouble.strerror or trouble}")
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as trouble:
         return _nothing(f"it cannot be understood: {trouble}")
-    if not found or any(ids is None for ids, _moved in found):
+    if not queries or any(ids is None for ids, _moved in queries):
         return _nothing(
-            "no batch of it is committed yet" if found else "there is no checkpoint of a streaming query"
+            "no batch of it is committed yet" if queries else "there is no checkpoint of a streaming query"
         )
-    moved = [at for _ids, at in found if at is not None]
-    every = dict.fromkeys(each for ids, _moved in found for each in ids or ())
-    return ReaderPosition(ids=tuple(every), moved_ms=min(moved) if len(moved) == len(found) else None)
+    moved = [at for _ids, at in queries if at is not None]
+    every = dict.fromkeys(each for ids, _moved in queries for each in ids or ())
+    return ReaderPosition(ids=tuple(every), moved_ms=min(moved) if len(moved) == len(queries) else None)
 
 
 def _nothing(why: str) -> ReaderPosition:
@@ -145,10 +145,10 @@ def _queries(location: str) -> list[str]:
     if path is None or (path / "offsets").is_dir():
         return [location]
     newest: dict[str, Path] = {}
-    for folder in sorted(path.glob("*/g[0-9]*"), key=lambda item: int(item.name[1:])):
+    for folder in sorted(path.glob("*/g[0-9]*"), key=lambda generation: int(generation.name[1:])):
         if (folder / "offsets").is_dir():
             newest[folder.parent.name] = folder
-    for folder in sorted(path.glob("g[0-9]*"), key=lambda item: int(item.name[1:])):
+    for folder in sorted(path.glob("g[0-9]*"), key=lambda generation: int(generation.name[1:])):
         if (folder / "offsets").is_dir():
             newest[""] = folder
     return [str(folder) for folder in newest.values()]

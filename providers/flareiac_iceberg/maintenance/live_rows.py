@@ -43,5 +43,9 @@ def _deleted(deletes: Iterable[Entry], data: Iterable[Entry]) -> Iterator[int]:
     for delete in deletes:
         by_path.setdefault(delete.referenced or "", []).append(delete)
     for entry in data:
-        own = (item.records for item in by_path.get(entry.path, ()) if item.sequence >= entry.sequence)
+        own = (
+            delete_file.records
+            for delete_file in by_path.get(entry.path, ())
+            if delete_file.sequence >= entry.sequence
+        )
         yield min(sum(own), entry.records)

@@ -55,18 +55,20 @@ def measure(table: Table, read: Read) -> Figures:
 
 def _counted(contents: Contents, location: str) -> tuple[dict[str, Any], Outside | None]:
     """Counts for each kind, and outside of the location."""
-    found = {
+    measurements = {
         kind.name: kind.measure(settings, contents)
         for kind, settings in declared(contents.table.attributes)
         if kind.measure is not None
     }
-    counts = [item for item in found.values() if isinstance(item, Counting)]
+    counts = [measurement for measurement in measurements.values() if isinstance(measurement, Counting)]
     narrow = any(kind.location_only for kind, _settings in declared(contents.table.attributes))
     outside = OutsideFiles(contents, location) if narrow else None
     contents.count([*counts, outside] if outside is not None and outside.is_likely else counts)
     of_kinds = {
-        name: None if item is None else encode(item.figures() if isinstance(item, Counting) else item)
-        for name, item in found.items()
+        name: None
+        if measurement is None
+        else encode(measurement.figures() if isinstance(measurement, Counting) else measurement)
+        for name, measurement in measurements.items()
     }
     return of_kinds, outside.figures() if outside is not None else None
 

@@ -34,32 +34,41 @@ def figures(
     """The figures of a table. Raises ``Failure``."""
     target = target_of(request.attributes, request.references)
     measured = _known(request) or _measured(request, target)
-    found = replace(
+    table_figures = replace(
         measured,
         place=resolve(comparable(measured.location)),
         readers=positions(request.attributes, target.catalog, root),
     )
     now = int(time.time() * 1000)
     beside = {
-        kind.name: encode(kind.look(request, found, target, listings))
+        kind.name: encode(kind.look(request, table_figures, target, listings))
         if not ran_lately(kind.name, settings, request.runs.get(kind.name), now)
         else None
         for kind, settings in declared(request.attributes)
         if kind.look is not None
     }
-    return _with_entries(replace(found, kinds={**found.kinds, **beside}), request, target, listings)
+    return _with_entries(
+        replace(table_figures, kinds={**table_figures.kinds, **beside}), request, target, listings
+    )
 
 
-def _with_entries(found: Figures, request: MeasureRequest, target: Target, listings: Listings) -> Figures:
+def _with_entries(
+    table_figures: Figures, request: MeasureRequest, target: Target, listings: Listings
+) -> Figures:
     if not any(kind.deletes_shared for kind, _settings in declared(request.attributes)):
-        return found
+        return table_figures
     try:
         entries = other_entries(
-            target, found.uuid, found.metadata_location, request.declared, request.in_use, listings
+            target,
+            table_figures.uuid,
+            table_figures.metadata_location,
+            request.declared,
+            request.in_use,
+            listings,
         )
     except Failure as failure:
-        return replace(found, entries=(), entries_unknown=failure.diagnostics[0].detail)
-    return replace(found, entries=tuple(entries), entries_unknown="")
+        return replace(table_figures, entries=(), entries_unknown=failure.diagnostics[0].detail)
+    return replace(table_figures, entries=tuple(entries), entries_unknown="")
 
 
 def _known(request: MeasureRequest) -> Figures | None:

@@ -89,15 +89,16 @@ def grouped(files: Iterable[Candidate], limits: Sizing) -> Groups:
         for file in files
         if limits.everything or file.worn or not limits.least <= file.size <= limits.most
     )
-    found = Groups()
+    groups = Groups()
     for group in _packed(taken, limits):
         if limits.everything or _worth(group, limits):
-            size = sum(item.size for item in group)
+            size = sum(candidate.size for candidate in group)
             written = max(
-                outputs(size, limits), len({item.about for item in group if item.about is not None})
+                outputs(size, limits),
+                len({candidate.about for candidate in group if candidate.about is not None}),
             )
-            found += Groups(groups=1, files=len(group), bytes=size, outputs=written)
-    return found
+            groups += Groups(groups=1, files=len(group), bytes=size, outputs=written)
+    return groups
 
 
 def _packed(files: Iterable[Candidate], limits: Sizing) -> Iterator[list[Candidate]]:
@@ -115,10 +116,10 @@ def _packed(files: Iterable[Candidate], limits: Sizing) -> Iterator[list[Candida
 
 
 def _worth(group: list[Candidate], limits: Sizing) -> bool:
-    size = sum(item.size for item in group)
+    size = sum(candidate.size for candidate in group)
     several = len(group) > 1
     enough = several and (len(group) >= limits.min_input_files or size > limits.target)
-    return enough or size > limits.most or any(item.worn for item in group)
+    return enough or size > limits.most or any(candidate.worn for candidate in group)
 
 
 def outputs(size: int, limits: Sizing) -> int:

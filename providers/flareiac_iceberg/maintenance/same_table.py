@@ -45,8 +45,12 @@ def in_all_catalogs(
     """The answers of a table's own catalog and of every other declared one; two blocks may mean one catalog.
     Raises ``Failure``.
     """
-    specs = [spec_of(item.address, item.attributes) for item in declared.values() if item.type == "catalog"]
-    found = list(ask(own, True))
+    specs = [
+        spec_of(reference.address, reference.attributes)
+        for reference in declared.values()
+        if reference.type == "catalog"
+    ]
+    answers = list(ask(own, True))
     for catalog in {each.place: each for each in specs if each.place != own.place}.values():
         try:
             names = list(ask(catalog, False))
@@ -54,5 +58,5 @@ def in_all_catalogs(
             if catalog.address in in_use:
                 raise
             continue  # it is not made yet
-        found += [f"{name} of {catalog.address}" for name in names]
-    return found
+        answers += [f"{name} of {catalog.address}" for name in names]
+    return answers

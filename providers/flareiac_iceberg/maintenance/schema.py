@@ -7,7 +7,10 @@ from flareiac.sdk.schema import Attribute, NestedBlock, Nesting
 from flareiac_iceberg.maintenance.declarations import DECLARATIONS
 from flareiac_iceberg.maintenance.schema_parts import NEXT
 
-BLOCKS: Final = {item.name: NestedBlock(nesting=Nesting.SINGLE, block=item.block) for item in DECLARATIONS}
+BLOCKS: Final = {
+    declaration.name: NestedBlock(nesting=Nesting.SINGLE, block=declaration.block)
+    for declaration in DECLARATIONS
+}
 NAMES: Final = tuple(BLOCKS)
 ENGINE: Final = Attribute(
     type=RefType(("engine",)),

@@ -61,14 +61,14 @@ class TableStatistics:
 
 
 def survey(
-    found: tuple[str, Attributes] | None, name: str, request: StatisticsRequest, read: Read
+    table_file: tuple[str, Attributes] | None, name: str, request: StatisticsRequest, read: Read
 ) -> TableStatistics:
-    """``found``: the place of the table's metadata file, and what is in it. Raises ``Failure`` where the
+    """``table_file``: the place of the table's metadata file, and what is in it. Raises ``Failure`` where the
     recorded table is not there.
     """
-    if found is None:
+    if table_file is None:
         raise Failure(gone_table(name))
-    location, metadata = found
+    location, metadata = table_file
     if metadata["table-uuid"] != identity_of(request.recorded.identity).uuid:
         raise Failure(another_table(name))
     table = Table(metadata=metadata, metadata_location=location, attributes=request.recorded.attributes)

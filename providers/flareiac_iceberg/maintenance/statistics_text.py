@@ -17,45 +17,45 @@ _LEGEND: Final = (
 _UNITS: Final = ("B", "KB", "MB", "GB", "TB", "PB")
 
 
-def statistics_of(found: TableStatistics, *, now: float) -> Statistics:
+def statistics_of(figures: TableStatistics, *, now: float) -> Statistics:
     """The figures (see ``statistics.survey``) with their texts. ``now`` in UTC seconds."""
-    failed = (item for item in found.maintenance if item.failed)
+    failed = (kind for kind in figures.maintenance if kind.failed)
     return Statistics(
-        figures=encode(found),
-        cells=_cells(found, now),
-        lines=tuple(_lines(found, now)),
-        legend="" if _share(found) == "-" else _LEGEND,
-        trouble=tuple((f"the last {item.name} failed", str(item.failed)) for item in failed),
+        figures=encode(figures),
+        cells=_cells(figures, now),
+        lines=tuple(_lines(figures, now)),
+        legend="" if _share(figures) == "-" else _LEGEND,
+        trouble=tuple((f"the last {kind.name} failed", str(kind.failed)) for kind in failed),
     )
 
 
-def _lines(found: TableStatistics, now: float) -> Iterator[str]:
-    deletes = f", {found.delete_files:,} delete files" if found.delete_files else ""
-    small, looked = _share(found), _looked(found, now)
+def _lines(figures: TableStatistics, now: float) -> Iterator[str]:
+    deletes = f", {figures.delete_files:,} delete files" if figures.delete_files else ""
+    small, looked = _share(figures), _looked(figures, now)
     part = "" if small == "-" else f" ({small} small{looked and ', '}{looked})"
     yield (
-        f"{_rows(found, 'at most ')}, {_size(found.bytes)} in {_number(found.files)} data "
+        f"{_rows(figures, 'at most ')}, {_size(figures.bytes)} in {_number(figures.files)} data "
         f"files{part}{deletes}"
     )
-    since = "" if found.oldest_snapshot is None else f" since {moment(found.oldest_snapshot)}"
-    last = "" if found.last_commit is None else f", the last commit {moment(found.last_commit)}"
-    yield f"{found.snapshots:,} snapshot{'' if found.snapshots == 1 else 's'}{since}{last}"
-    for item in found.maintenance:
-        yield f"{item.name}: {_last(item, now) or 'never ran'}, {_next(item, now)}"
+    since = "" if figures.oldest_snapshot is None else f" since {moment(figures.oldest_snapshot)}"
+    last = "" if figures.last_commit is None else f", the last commit {moment(figures.last_commit)}"
+    yield f"{figures.snapshots:,} snapshot{'' if figures.snapshots == 1 else 's'}{since}{last}"
+    for kind in figures.maintenance:
+        yield f"{kind.name}: {_last(kind, now) or 'never ran'}, {_next(kind, now)}"
 
 
-def _cells(found: TableStatistics, now: float) -> tuple[str, ...]:
-    kept = [item for item in found.maintenance if item.declared]
-    commit, looked = found.last_commit, _looked(found, now)
+def _cells(figures: TableStatistics, now: float) -> tuple[str, ...]:
+    kept = [kind for kind in figures.maintenance if kind.declared]
+    commit, looked = figures.last_commit, _looked(figures, now)
     return (
-        _rows(found, "<=").partition(" ")[0],
-        _size(found.bytes),
-        _number(found.files),
-        _share(found) + (looked and f" ({looked})"),
-        _number(found.delete_files),
-        _number(found.snapshots),
+        _rows(figures, "<=").partition(" ")[0],
+        _size(figures.bytes),
+        _number(figures.files),
+        _share(figures) + (looked and f" ({looked})"),
+        _number(figures.delete_files),
+        _number(figures.snapshots),
         "-" if commit is None else f"{_span(now - commit / 1000)} ago",
-        _newest(found.maintenance, now),
+        _newest(figures.maintenance, now),
         _soonest(kept, now),
     )
 
@@ -65,8 +65,8 @@ def _newest(kinds: Sequence[KindStatistics], now: float) -> str:
     runs = [(kind.last, kind) for kind in kinds if kind.last is not None]
     if not runs:
         return "-"
-    at, item = max(runs, key=itemgetter(0))
-    return f"{item.name} {_span(now - at)} ago{' (failed)' if item.failed else ''}"
+    at, newest = max(runs, key=itemgetter(0))
+    return f"{newest.name} {_span(now - at)} ago{' (failed)' if newest.failed else ''}"
 
 
 def _soonest(kept: Sequence[KindStatistics], now: float) -> str:
@@ -75,7 +75,7 @@ def _soonest(kept: Sequence[KindStatistics], now: float) -> str:
     """
     if not kept:
         return "-"
-    waiting = [(item.next, item) for item in kept if item.next is not None and item.next > now]
+    waiting = [(kind.next, kind) for kind in kept if kind.next is not None and kind.next > now]
     if len(waiting) < len(kept):
         return _NEXT_APPLY
     at, first = min(waiting, key=itemgetter(0))
@@ -98,22 +98,22 @@ def _next(kind_statistics: KindStatistics, now: float) -> str:
     return f"not before {_span(kind_statistics.next - now)} from now"
 
 
-def _share(found: TableStatistics) -> str:
-    small, of = found.small_files, found.looked_at_files
+def _share(figures: TableStatistics) -> str:
+    small, of = figures.small_files, figures.looked_at_files
     if small is None or of is None:
         return "-"
     return f"{round(100 * small / of)}%" if of else "0%"
 
 
-def _looked(found: TableStatistics, now: float) -> str:
+def _looked(figures: TableStatistics, now: float) -> str:
     """The age of the share of small files, empty where it is that of now."""
-    return "" if found.looked_at is None else f"{_span(now - found.looked_at / 1000)} ago"
+    return "" if figures.looked_at is None else f"{_span(now - figures.looked_at / 1000)} ago"
 
 
-def _rows(found: TableStatistics, bound: str) -> str:
+def _rows(figures: TableStatistics, bound: str) -> str:
     """``1,234 rows``, ``at most 1,234 rows``."""
-    rows = found.rows if found.rows is not None else found.rows_at_most
-    number = f"{bound if found.rows is None and rows is not None else ''}{_number(rows)}"
+    rows = figures.rows if figures.rows is not None else figures.rows_at_most
+    number = f"{bound if figures.rows is None and rows is not None else ''}{_number(rows)}"
     return f"{number} {'row' if rows == 1 else 'rows'}"
 
 

@@ -34,8 +34,8 @@ class Case:
 
     @property
     def engine(self) -> Reference | None:
-        found: Reference | None = self.request.attributes.get("engine")
-        return found
+        engine: Reference | None = self.request.attributes.get("engine")
+        return engine
 
     def due(
         self,

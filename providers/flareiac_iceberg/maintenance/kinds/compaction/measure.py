@@ -85,14 +85,14 @@ class DataFiles(Counting[RewriteFigures]):
         """Takes a live data file into account."""
         if not self._filter.may_match(spec_id, entry):
             return
-        item = Candidate(entry.size, self._wear.of(spec_id, entry))
+        candidate = Candidate(entry.size, self._wear.of(spec_id, entry))
         self._files += 1
-        small = item.size < self._limits.least
+        small = candidate.size < self._limits.least
         self._small += small
-        self._worn += item.worn
-        self._unfit += small or item.worn
+        self._worn += candidate.worn
+        self._unfit += small or candidate.worn
         key = (spec_id, *files.partition_key(entry)) if spec_id == self._spec_id else ()
-        self._parts.setdefault(key, []).append(item)
+        self._parts.setdefault(key, []).append(candidate)
 
     def figures(self) -> RewriteFigures:
         """The counted figures, and those of the files that Iceberg would make."""
@@ -123,8 +123,12 @@ class Wear:
 
     def of(self, spec: int, entry: Entry) -> bool:
         """Returns True if the deletes of a file alone are a reason to rewrite it."""
-        own = [item for item in self._own.get(entry.path, ()) if item.sequence >= entry.sequence]
-        deleted = min(sum(item.records for item in own), entry.records)
+        own = [
+            delete_file
+            for delete_file in self._own.get(entry.path, ())
+            if delete_file.sequence >= entry.sequence
+        ]
+        deleted = min(sum(delete_file.records for delete_file in own), entry.records)
         if own and entry.records and deleted / entry.records >= self._ratio:
             return True
         if self._threshold is None:
@@ -133,7 +137,7 @@ class Wear:
             *self._shared.get((spec, *files.partition_key(entry)), ()),
             *(self._shared.get((spec,), ()) if entry.partition else ()),
         )
-        return len(own) + sum(_applies(item, entry) for item in shared) >= self._threshold
+        return len(own) + sum(_applies(delete_file, entry) for delete_file in shared) >= self._threshold
 
 
 def _applies(deletes: Entry, entry: Entry) -> bool:

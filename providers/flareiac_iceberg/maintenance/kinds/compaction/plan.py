@@ -15,35 +15,35 @@ from flareiac_iceberg.maintenance.task_builder import Case
 from flareiac_iceberg_runtime.kinds.compaction.perform import RewriteDataFiles
 
 
-def plan(case: Case, settings: Compaction, found: RewriteFigures | None) -> MaintenanceTask:
+def plan(case: Case, settings: Compaction, figures: RewriteFigures | None) -> MaintenanceTask:
     """Due when one of the thresholds is passed and Iceberg would take files."""
     snapshot = case.figures.snapshot_id
     # Declared ones have been judged already, and may be about to be added.
-    columns = found.columns if found is not None and case.request.attributes["columns"] is None else None
+    columns = figures.columns if figures is not None and case.request.attributes["columns"] is None else None
     if columns is not None and (wrong := misfits(settings, columns)):
         return case.idle(wrong[0].line, of=snapshot, diagnostics=wrong)
-    if snapshot is None or found is None:
+    if snapshot is None or figures is None:
         return case.idle("the table has no rows", of=snapshot)
-    if found.few is not None:
+    if figures.few is not None:
         over = settings.run_if.small_files_over
         of_how_many = f" (limit of small ones: {over:,})" if over is not None else ""
-        return case.idle(f"{count(found.few, 'data file')} in all{of_how_many}", of=snapshot)
-    if wrong := contradictions("compaction", found):
+        return case.idle(f"{count(figures.few, 'data file')} in all{of_how_many}", of=snapshot)
+    if wrong := contradictions("compaction", figures):
         return case.idle(wrong[0].line, of=snapshot, diagnostics=wrong)
-    reason, passed = reached(found, settings)
+    reason, passed = reached(figures, settings)
     if not passed:
         return case.idle(reason, of=snapshot)
-    return _rewrite(case, settings, found, reason)
+    return _rewrite(case, settings, figures, reason)
 
 
-def _rewrite(case: Case, settings: Compaction, found: RewriteFigures, reason: str) -> MaintenanceTask:
+def _rewrite(case: Case, settings: Compaction, figures: RewriteFigures, reason: str) -> MaintenanceTask:
     """The rewrite of files that are worth it, unless the table does not allow it."""
     snapshot, spec_ids = case.figures.snapshot_id, case.figures.spec_ids
     if settings.strategy == "sort" and settings.sort_by is None and not case.figures.sorted:
         return case.idle("the table has no order to sort by", of=snapshot, diagnostics=(_no_order(),))
-    if not found.rewritten_files:
+    if not figures.rewritten_files:
         return case.idle(
-            f"{reason}, but no partition has {found.min_input_files} of them: nothing to rewrite",
+            f"{reason}, but no partition has {figures.min_input_files} of them: nothing to rewrite",
             of=snapshot,
         )
     into = settings.options.get("output-spec-id")
@@ -51,12 +51,12 @@ def _rewrite(case: Case, settings: Compaction, found: RewriteFigures, reason: st
         return case.idle(
             f"the table has no partition spec {into}", of=snapshot, diagnostics=(_no_spec(into, spec_ids),)
         )
-    about, number = "" if found.exact else "at most ", found.rewritten_files
+    about, number = "" if figures.exact else "at most ", figures.rewritten_files
     text = (
-        f"{reason}: {about}{count(number, 'file')} ({size(found.rewritten_bytes)}) "
-        f"become{'s' if number == 1 else ''} about {found.added_files:,}"
+        f"{reason}: {about}{count(number, 'file')} ({size(figures.rewritten_bytes)}) "
+        f"become{'s' if number == 1 else ''} about {figures.added_files:,}"
     )
-    task = case.due(text, task_of(settings), of=snapshot, forecast=_forecast(case, found))
+    task = case.due(text, task_of(settings), of=snapshot, forecast=_forecast(case, figures))
     return case.once_old_enough(task) if DECLARATION.first_run_waits(settings) else task
 
 
@@ -71,34 +71,34 @@ def task_of(settings: Compaction) -> RewriteDataFiles:
 
 
 def _own_options(settings: Compaction) -> Mapping[str, str]:
-    found = {"delete-ratio-threshold": str(settings.delete_ratio)}
+    options = {"delete-ratio-threshold": str(settings.delete_ratio)}
     if settings.delete_file_threshold is not None:
-        found["delete-file-threshold"] = str(settings.delete_file_threshold)
+        options["delete-file-threshold"] = str(settings.delete_file_threshold)
     if settings.rewrite_all:
-        found["rewrite-all"] = "true"
-    return found
+        options["rewrite-all"] = "true"
+    return options
 
 
-def _forecast(case: Case, found: RewriteFigures) -> dict[str, int]:
+def _forecast(case: Case, figures: RewriteFigures) -> dict[str, int]:
     """Exact for the snapshot that it is about: what is done on a later one may differ. The bytes of delete
     files count as rewritten, too, and which of them go is not known before.
     """
     snapshot = case.figures.snapshot_id
-    if not found.exact or snapshot is None:
+    if not figures.exact or snapshot is None:
         return {}
     has_deletes = case.figures.totals.delete_files != 0
     return {
-        "rewritten_files": found.rewritten_files,
-        **({} if has_deletes else {"rewritten_bytes": found.rewritten_bytes}),
+        "rewritten_files": figures.rewritten_files,
+        **({} if has_deletes else {"rewritten_bytes": figures.rewritten_bytes}),
         "snapshot_before": snapshot,
     }
 
 
-def reached(found: RewriteFigures, settings: Compaction) -> tuple[str, bool]:
+def reached(figures: RewriteFigures, settings: Compaction) -> tuple[str, bool]:
     """The figures against their thresholds, and whether one is passed."""
     if settings.rewrite_all:
-        return f"all {count(found.files, 'file')}", found.files > 0
-    unfit, worn, files = found.unfit, found.worn, found.files
+        return f"all {count(figures.files, 'file')}", figures.files > 0
+    unfit, worn, files = figures.unfit, figures.worn, figures.files
     over, share = settings.run_if.small_files_over, settings.run_if.small_file_share_over
     part = unfit / files if files else 0.0
     what = "small or with many deleted rows" if worn else "small"

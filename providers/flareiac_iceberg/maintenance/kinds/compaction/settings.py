@@ -146,13 +146,13 @@ def _order(given: Attributes, around: Surroundings, diagnostics: Diagnostics) ->
             "compaction.sort_by."
         )
         diagnostics.error(codes.NO_SORT_ORDER, why, attribute=("compaction", "strategy"))
-    found: Attributes = {}
+    order: Attributes = {}
     if "sort_by" in given:
-        found["sort_by"] = tuple(_terms(given["sort_by"], around, diagnostics)) or None
+        order["sort_by"] = tuple(_terms(given["sort_by"], around, diagnostics)) or None
     if "zorder_by" in given:
         _curve(given["zorder_by"], around, diagnostics)
-        found["zorder_by"] = tuple(dict.fromkeys(given["zorder_by"])) or None
-    return found
+        order["zorder_by"] = tuple(dict.fromkeys(given["zorder_by"])) or None
+    return order
 
 
 def _curve(paths: Iterable[str], around: Surroundings, diagnostics: Diagnostics) -> None:
@@ -181,8 +181,8 @@ def _terms(value: Data, around: Surroundings, diagnostics: Diagnostics) -> Itera
         why = 'compaction.sort_by is not a list. Write sort_by = [asc("ts")], also for a single field.'
         diagnostics.error(codes.NOT_A_LIST, why, attribute=_SORTED.where)
         return
-    for item in value:
-        term = sort_field("asc", item) if isinstance(item, str) else item
+    for entry in value:
+        term = sort_field("asc", entry) if isinstance(entry, str) else entry
         if not isinstance(term, dict) or set(term) != _TERM:
             why = (
                 'An element of compaction.sort_by has another form. Write elements like asc("ts") or '
@@ -200,16 +200,16 @@ def misfits(settings: Compaction, columns: Mapping[str, str]) -> tuple[Diagnosti
     ``columns``: the types of all columns that exist, by path.
     """
     there = {path: Column(type=kind) for path, kind in columns.items()}
-    around, found = Surroundings(columns=there, properties={}, sorted=None), Diagnostics()
+    around, diagnostics = Surroundings(columns=there, properties={}, sorted=None), Diagnostics()
     for term in settings.sort_by or ():
-        fitting(term.column, _SORTED, around, found)
+        fitting(term.column, _SORTED, around, diagnostics)
     for path in settings.zorder_by or ():
-        fitting(path, _Z_ORDER, around, found)
+        fitting(path, _Z_ORDER, around, diagnostics)
     if settings.where is not None:
-        _where(settings.where, around, found)
+        _where(settings.where, around, diagnostics)
     return tuple(
-        replace(item, severity=Severity.WARNING, detail=f"{item.detail} Nothing is rewritten.")
-        for item in found
+        replace(diagnostic, severity=Severity.WARNING, detail=f"{diagnostic.detail} Nothing is rewritten.")
+        for diagnostic in diagnostics
     )
 
 

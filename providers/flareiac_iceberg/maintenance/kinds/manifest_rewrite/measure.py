@@ -39,8 +39,8 @@ def measure(_settings: ManifestRewrite, contents: Contents) -> ManifestFigures:
     table = contents.table
     own = [manifest for manifest in contents.manifests if manifest.spec_id == table.spec_id]
     return ManifestFigures(
-        data=_sizes(item for item in own if not item.deletes),
-        deletes=_sizes(item for item in own if item.deletes),
+        data=_sizes(manifest for manifest in own if not manifest.deletes),
+        deletes=_sizes(manifest for manifest in own if manifest.deletes),
         target=number(table.properties, _TARGET) or _DEFAULT,
         unfit=_unfit(table),
     )

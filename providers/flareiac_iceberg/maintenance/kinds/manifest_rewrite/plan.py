@@ -8,22 +8,22 @@ from flareiac_iceberg.maintenance.task_builder import Case
 from flareiac_iceberg_runtime.kinds.manifest_rewrite.perform import RewriteManifests
 
 
-def plan(case: Case, settings: ManifestRewrite, found: ManifestFigures | None) -> MaintenanceTask:
+def plan(case: Case, settings: ManifestRewrite, figures: ManifestFigures | None) -> MaintenanceTask:
     """Due when there are more manifests than wanted, they are small, and there would be fewer."""
     snapshot = case.figures.snapshot_id
-    if snapshot is None or found is None:
+    if snapshot is None or figures is None:
         return case.idle("the table has no rows", of=snapshot)
-    words, passed = _reached(found, settings.run_if)
+    words, passed = _reached(figures, settings.run_if)
     if not passed:
         return case.idle(words, of=snapshot)
-    if found.unfit:
+    if figures.unfit:
         return case.idle(
             f"{words}; Iceberg cannot rewrite manifests of partitions by a uuid or a fixed value, which "
-            f"{found.unfit} is",
+            f"{figures.unfit} is",
             of=snapshot,
         )
-    kinds = (found.data, found.deletes)
-    after = [_after(each, found.target) for each in kinds]
+    kinds = (figures.data, figures.deletes)
+    after = [_after(each, figures.target) for each in kinds]
     before = sum(each.count for each, new in zip(kinds, after, strict=True) if new is not None)
     added = sum(new for new in after if new is not None)
     if before <= added:
@@ -36,9 +36,9 @@ def plan(case: Case, settings: ManifestRewrite, found: ManifestFigures | None) -
     )
 
 
-def _reached(found: ManifestFigures, run_if: RunIf) -> tuple[str, bool]:
+def _reached(figures: ManifestFigures, run_if: RunIf) -> tuple[str, bool]:
     """The figures against their thresholds, and whether all are passed."""
-    number, length = found.data.count + found.deletes.count, found.data.bytes + found.deletes.bytes
+    number, length = figures.data.count + figures.deletes.count, figures.data.bytes + figures.deletes.bytes
     mean = length // number if number else 0
     over, under = run_if.manifests_over, run_if.mean_size_under
     many = "" if over is None else f" (limit {over:,})"

@@ -28,34 +28,34 @@ class Beside:
     lost: tuple[str, ...] = ()
 
 
-def look(request: MeasureRequest, found: Figures, target: Target, listings: Listings) -> Beside:
+def look(request: MeasureRequest, figures: Figures, target: Target, listings: Listings) -> Beside:
     """The other tables whose files lie in the same place, by the catalogs and by dropped tables."""
-    lost = _lost(request, found, target.catalog)
+    lost = _lost(request, figures, target.catalog)
     try:
-        return Beside(under=tuple(_under(request, found, target, listings)), lost=lost)
+        return Beside(under=tuple(_under(request, figures, target, listings)), lost=lost)
     except Failure as failure:
         return Beside(unlisted=failure.diagnostics[0].detail, lost=lost)
 
 
-def _under(request: MeasureRequest, found: Figures, target: Target, listings: Listings) -> list[str]:
+def _under(request: MeasureRequest, figures: Figures, target: Target, listings: Listings) -> list[str]:
     """Tables of its own catalog and of every other declared one. Raises ``Failure``."""
-    entry = entry_of(target, found.metadata_location)
+    entry = entry_of(target, figures.metadata_location)
     return in_all_catalogs(
         target.catalog,
         request.declared,
         request.in_use,
-        lambda catalog, own: listings.sharing(found.location, catalog, entry if own else None),
+        lambda catalog, own: listings.sharing(figures.location, catalog, entry if own else None),
     )
 
 
-def _lost(request: MeasureRequest, found: Figures, catalog: CatalogSpec) -> tuple[str, ...]:
+def _lost(request: MeasureRequest, figures: Figures, catalog: CatalogSpec) -> tuple[str, ...]:
     """Only what has its metadata in this table's place is looked at: it is in reach of this catalog's
     keys.
     """
-    own = comparable(found.location)
+    own = comparable(figures.location)
     inside = {
         name: identity
-        for name, item in request.dropped.items()
-        if is_within(comparable((identity := identity_of(item)).metadata_location), own)
+        for name, recorded in request.dropped.items()
+        if is_within(comparable((identity := identity_of(recorded)).metadata_location), own)
     }
-    return tuple(unrecoverable(inside, found.metadata_location, catalog))
+    return tuple(unrecoverable(inside, figures.metadata_location, catalog))

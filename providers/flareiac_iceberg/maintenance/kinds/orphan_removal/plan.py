@@ -18,16 +18,16 @@ from flareiac_iceberg_runtime.kinds.orphan_removal.perform import RemoveOrphans
 _PLACES: Final = 3
 
 
-def plan(case: Case, settings: OrphanRemoval, found: Beside | None) -> MaintenanceTask:
+def plan(case: Case, settings: OrphanRemoval, surroundings: Beside | None) -> MaintenanceTask:
     """Due when the last one is long enough ago, and no other's files can be below the table's location."""
     of = case.figures.snapshot_id
     if not case.figures.collects:
         return case.idle(
             "the table's property gc.enabled is false", of=of, diagnostics=(no_collection(case.name),)
         )
-    if shared := _shared_place(case, found or Beside()):
+    if shared := _shared_place(case, surroundings or Beside()):
         return case.idle(shared[0], of=of, diagnostics=(shared[1],))
-    if found is None and not case.is_early:
+    if surroundings is None and not case.is_early:
         return case.idle("what else the catalogs hold was not looked at", of=of)
     unknown = [hold for hold in case.request.holds if hold.unknown]
     if unknown:
@@ -74,15 +74,17 @@ def _not_looked_at(figures: Figures) -> tuple[str, ...]:
     return (f"{what}, so unreferenced files there stay: they are not looked for",)
 
 
-def _shared_place(case: Case, found: Beside) -> tuple[str, Diagnostic] | None:
+def _shared_place(case: Case, surroundings: Beside) -> tuple[str, Diagnostic] | None:
     """The reason that the place of the table may hold files of another one, None where it does not."""
-    figures, under = case.figures, found.under or ()
-    beside = _beside(figures.place or comparable(figures.location), case.request.neighbours, found.lost)
+    figures, under = case.figures, surroundings.under or ()
+    beside = _beside(
+        figures.place or comparable(figures.location), case.request.neighbours, surroundings.lost
+    )
     if beside or under:
         first = _named(beside[0]) if beside else f"the table {under[0]}"
         return f"{first} has files in the same place", _shared(figures.location, beside, under)
-    if found.unlisted is not None:
-        return "what else the catalog holds is not known", _unlisted(figures.location, found.unlisted)
+    if surroundings.unlisted is not None:
+        return "what else the catalog holds is not known", _unlisted(figures.location, surroundings.unlisted)
     return None
 
 
@@ -92,7 +94,9 @@ def _beside(own: str, neighbours: Iterable[Neighbour], lost: Collection[str]) ->
     """
     there = (neighbour for neighbour in neighbours if not (neighbour.dropped and neighbour.address in lost))
     return [
-        item for item in there if any(is_within(place, own) or is_within(own, place) for place in item.places)
+        neighbour
+        for neighbour in there
+        if any(is_within(place, own) or is_within(own, place) for place in neighbour.places)
     ]
 
 
@@ -101,10 +105,10 @@ def _named(neighbour: Neighbour) -> str:
 
 
 def _shared(location: str, beside: Sequence[Neighbour], under: Iterable[str]) -> Diagnostic:
-    all_of_them = [f"{_named(item)} ({item.places[0]})" for item in beside] or [
+    all_of_them = [f"{_named(neighbour)} ({neighbour.places[0]})" for neighbour in beside] or [
         f"the table {name}" for name in under
     ]
-    dropped = next((item.address for item in beside if item.dropped), None)
+    dropped = next((neighbour.address for neighbour in beside if neighbour.dropped), None)
     back = (
         f" The files of what was dropped stay for flareiac undrop {dropped}; to give it up, so that they may "
         f"go: flareiac state rm {dropped}."

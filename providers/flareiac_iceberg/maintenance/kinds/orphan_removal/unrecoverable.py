@@ -22,12 +22,16 @@ def unrecoverable(dropped: Mapping[str, TableIdentity], beside: str, catalog: Ca
     ``beside`` is the metadata file of the table in whose place they were.
     """
     try:
-        gone = {name: item for name, item in dropped.items() if not is_there(item.metadata_location, catalog)}
+        gone = {
+            name: identity
+            for name, identity in dropped.items()
+            if not is_there(identity.metadata_location, catalog)
+        }
         if not gone or not is_there(beside, catalog):  # a volume that is not mounted has none of them
             return []
         own = load(beside, catalog)
-        known = {beside, *(str(item["metadata-file"]) for item in own.get("metadata-log") or ())}
-        return [name for name, item in gone.items() if not _may_go_on(item, known, catalog)]
+        known = {beside, *(str(entry["metadata-file"]) for entry in own.get("metadata-log") or ())}
+        return [name for name, identity in gone.items() if not _may_go_on(identity, known, catalog)]
     except (Failure, OSError):
         return []
 

@@ -71,7 +71,7 @@ def _times(spec: Attributes, field_id: int, kind: str) -> list[tuple[int, str]]:
     fields = enumerate(partition_sources(spec))
     units = [(index, unit_of(transform, kind)) for index, (column, transform) in fields if column == field_id]
     timed = [(index, unit) for index, unit in units if unit is not None]
-    return sorted(timed, key=lambda item: UNITS.index(item[1]))
+    return sorted(timed, key=lambda place: UNITS.index(place[1]))
 
 
 class Ages(Counting[RowFigures]):

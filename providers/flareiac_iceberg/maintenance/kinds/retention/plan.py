@@ -11,43 +11,45 @@ from flareiac_iceberg_runtime.civil_time import floor
 from flareiac_iceberg_runtime.kinds.retention.perform import DeleteRows
 
 
-def plan(case: Case, settings: Retention, found: RowFigures | None) -> MaintenanceTask:
+def plan(case: Case, settings: Retention, figures: RowFigures | None) -> MaintenanceTask:
     """Due when there are rows before the last full partition (or hour) that is old enough."""
     snapshot = case.figures.snapshot_id
     if snapshot is None or case.figures.totals.rows == 0:
         return case.idle("the table has no rows", of=snapshot)
-    if found is None:
+    if figures is None:
         return case.idle(
             f'the table has no column "{settings.column}"', of=snapshot, diagnostics=(_no_column(settings),)
         )
-    if found.type not in TIMES:
+    if figures.type not in TIMES:
         return case.idle(
-            f'"{settings.column}" is {found.type}',
+            f'"{settings.column}" is {figures.type}',
             of=snapshot,
-            diagnostics=(_no_time(settings, found.type),),
+            diagnostics=(_no_time(settings, figures.type),),
         )
-    return _of_rows(case, settings, found, snapshot)
+    return _of_rows(case, settings, figures, snapshot)
 
 
-def _of_rows(case: Case, settings: Retention, found: RowFigures, snapshot: int) -> MaintenanceTask:
-    before = floor(case.request.now_ms - settings.keep, found.unit)
+def _of_rows(case: Case, settings: Retention, figures: RowFigures, snapshot: int) -> MaintenanceTask:
+    before = floor(case.request.now_ms - settings.keep, figures.unit)
     of = [snapshot, before]
-    whole = [item for item in found.ranges if item[1] <= before]
-    partly = [item for item in found.ranges if item[0] < before < item[1]]
-    units = f"whole {found.unit}s" + (" (partitions)" if found.whole else "")
-    if not whole and not partly and not found.unknown:
+    whole = [time_range for time_range in figures.ranges if time_range[1] <= before]
+    partly = [time_range for time_range in figures.ranges if time_range[0] < before < time_range[1]]
+    units = f"whole {figures.unit}s" + (" (partitions)" if figures.whole else "")
+    if not whole and not partly and not figures.unknown:
         return case.idle(
             f"no rows from before {moment(before)} ({units}, keeping {exact_duration(settings.keep)})", of=of
         )
-    rows = sum(item[2] for item in whole)
-    sure = not partly and not found.unknown and not found.guessed and case.figures.totals.delete_files == 0
+    rows = sum(time_range[2] for time_range in whole)
+    sure = (
+        not partly and not figures.unknown and not figures.guessed and case.figures.totals.delete_files == 0
+    )
     how_many = f"{count(rows, 'row')}" if sure else "rows"
     text = (
         f"delete {how_many} from before {moment(before)} ({units}, keeping {exact_duration(settings.keep)})"
     )
     work = DeleteRows(
         column=settings.column,
-        type=found.type,
+        type=figures.type,
         before_ms=before,
         snapshot=snapshot if sure else None,
         forecast_rows=rows if sure else None,

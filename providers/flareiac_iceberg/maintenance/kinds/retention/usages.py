@@ -34,7 +34,7 @@ def _whole_partitions(desired: Attributes, column: str) -> bool:
     not managed that is not known.
     """
     return any(
-        item["column"] == column and item["transform"] in _TIMED for item in desired["partition_by"] or ()
+        field["column"] == column and field["transform"] in _TIMED for field in desired["partition_by"] or ()
     )
 
 

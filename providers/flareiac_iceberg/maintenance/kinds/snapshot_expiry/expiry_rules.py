@@ -50,12 +50,14 @@ class History:
 
     def above(self, items: Collection[int], branches: Iterable[Ref]) -> frozenset[int]:
         """All from the head of each of these branches down to the last of the items on its line, with it."""
-        found: set[int] = set()
+        snapshot_ids: set[int] = set()
         for ref in branches:
             line = list(self.line(ref.head))
-            last = max((number for number, item in enumerate(line) if item in items), default=-1)
-            found.update(line[: last + 1])
-        return frozenset(found)
+            last = max(
+                (number for number, snapshot_id in enumerate(line) if snapshot_id in items), default=-1
+            )
+            snapshot_ids.update(line[: last + 1])
+        return frozenset(snapshot_ids)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,9 +75,9 @@ def history_data(history: History) -> Attributes:
     ids = list(history.times)
     return {
         "ids": ids,
-        "times": [history.times[item] for item in ids],
-        "parents": [history.parents.get(item) for item in ids],
-        "removed": [[item, *counts] for item, counts in history.removed.items()],
+        "times": [history.times[snapshot_id] for snapshot_id in ids],
+        "parents": [history.parents.get(snapshot_id) for snapshot_id in ids],
+        "removed": [[snapshot_id, *counts] for snapshot_id, counts in history.removed.items()],
         "refs": [
             [
                 ref.name,
@@ -97,8 +99,11 @@ def history_of(data: Attributes) -> History:
         return History(
             times=dict(zip(data["ids"], data["times"], strict=True)),
             parents=dict(zip(data["ids"], data["parents"], strict=True)),
-            refs=tuple(Ref(**dict(zip(keys, item, strict=True))) for item in data["refs"]),
-            removed={item: (data_files, delete_files) for item, data_files, delete_files in data["removed"]},
+            refs=tuple(Ref(**dict(zip(keys, ref_values, strict=True))) for ref_values in data["refs"]),
+            removed={
+                snapshot_id: (data_files, delete_files)
+                for snapshot_id, data_files, delete_files in data["removed"]
+            },
         )
     except (KeyError, TypeError, ValueError):
         raise Mismatch("", "is no history of snapshots") from None
@@ -118,11 +123,11 @@ def expiry(history: History, *, cutoff: int, retain_last: int, now: int) -> Expi
         least = retain_last if ref.min_snapshots is None else ref.min_snapshots
         before = cutoff if ref.max_snapshot_age is None else now - ref.max_snapshot_age
         keeping = True
-        for number, item in enumerate(history.line(ref.head)):
-            reached.add(item)
-            keeping = keeping and (number < least or history.times[item] >= before)
+        for number, snapshot_id in enumerate(history.line(ref.head)):
+            reached.add(snapshot_id)
+            keeping = keeping and (number < least or history.times[snapshot_id] >= before)
             if keeping:
-                kept.add(item)
+                kept.add(snapshot_id)
     kept.update(time for time, at in history.times.items() if time not in reached and at >= cutoff)
     names = tuple(ref.name for ref in history.refs if ref not in kept_refs)
     return Expiry(snapshots=frozenset(history.times) - kept, refs=names)
@@ -139,15 +144,15 @@ def floors(history: History) -> dict[int, int]:
     """The latest cutoff that keeps a snapshot, for each: the least time on every way to it from the head of a
     branch.
     """
-    found = dict(history.times)
+    cutoffs = dict(history.times)
     for ref in history.refs:
         if not ref.is_branch:
             continue
         least: int | None = None
-        for item in history.line(ref.head):
-            least = history.times[item] if least is None else min(least, history.times[item])
-            found[item] = min(found[item], least)
-    return found
+        for snapshot_id in history.line(ref.head):
+            least = history.times[snapshot_id] if least is None else min(least, history.times[snapshot_id])
+            cutoffs[snapshot_id] = min(cutoffs[snapshot_id], least)
+    return cutoffs
 
 
 def freed(history: History, gone: frozenset[int]) -> tuple[int, int] | None:
@@ -163,7 +168,7 @@ def freed(history: History, gone: frozenset[int]) -> tuple[int, int] | None:
     line = list(history.line(next(iter(heads))))
     if len(line) != len(history.times):
         return None
-    takers = [item for item in line if history.parents.get(item) in gone]
+    takers = [snapshot_id for snapshot_id in line if history.parents.get(snapshot_id) in gone]
     if any(taker not in history.removed for taker in takers):
         return None
     counts = [history.removed[taker] for taker in takers]

@@ -28,36 +28,36 @@ def plan(case: Case, settings: SnapshotExpiry, figures: ExpiryFigures | None) ->
     if not history.times:
         return case.idle("the table has no snapshots", of=of)
     readers = holds(request.address, request.attributes, case.figures.readers, history.times, request.now_ms)
-    found = reach(history, settings, (*request.holds, *readers), request.now_ms)
-    if found.blocked:
-        text = f"nothing may go: {found.blocked}"
-    elif len(found.expiry.snapshots) < settings.min_snapshots_to_expire and not found.expiry.refs:
-        text = _not_yet(found, settings, history.times.values(), request.now_ms)
+    extent = reach(history, settings, (*request.holds, *readers), request.now_ms)
+    if extent.blocked:
+        text = f"nothing may go: {extent.blocked}"
+    elif len(extent.expiry.snapshots) < settings.min_snapshots_to_expire and not extent.expiry.refs:
+        text = _not_yet(extent, settings, history.times.values(), request.now_ms)
     else:
-        return _expire(case, settings, history, found)
-    return case.idle(text, of=of, held=found.held, diagnostics=found.diagnostics)
+        return _expire(case, settings, history, extent)
+    return case.idle(text, of=of, held=extent.held, diagnostics=extent.diagnostics)
 
 
-def _expire(case: Case, settings: SnapshotExpiry, history: History, found: Reach) -> MaintenanceTask:
-    gone, head = len(found.expiry.snapshots), case.figures.snapshot_id
+def _expire(case: Case, settings: SnapshotExpiry, history: History, extent: Reach) -> MaintenanceTask:
+    gone, head = len(extent.expiry.snapshots), case.figures.snapshot_id
     forecast = {"expired_snapshots": gone} | ({"snapshot_before": head} if head is not None else {})
-    if found.expiry.refs:
-        forecast["dropped_refs"] = len(found.expiry.refs)
+    if extent.expiry.refs:
+        forecast["dropped_refs"] = len(extent.expiry.refs)
     there = count(len(history.times), "snapshot")
-    text = f"expire {gone:,} of {there}, committed before {moment(found.cutoff)}"
-    files = freed(history, found.expiry.snapshots)
+    text = f"expire {gone:,} of {there}, committed before {moment(extent.cutoff)}"
+    files = freed(history, extent.expiry.snapshots)
     if files is not None:
         forecast |= {"deleted_data_files": files[0], "deleted_delete_files": files[1]}
         text += f", and free {count(files[0], 'data file')}"
-    if found.expiry.refs:
-        drops = f"drop {', '.join(found.expiry.refs)}, whose own time has passed"
+    if extent.expiry.refs:
+        drops = f"drop {', '.join(extent.expiry.refs)}, whose own time has passed"
         text = f"{text}; {drops}" if gone else f"{drops}; no snapshot goes"
     # What a branch or tag says of its own ages depends on the time of the run.
     exact = all(ref.max_snapshot_age is None and ref.max_ref_age is None for ref in history.refs)
     work = ExpireSnapshots(
-        older_than_ms=found.cutoff,
+        older_than_ms=extent.cutoff,
         retain_last=settings.retain_last,
-        held=found.needed,
+        held=extent.needed,
         snapshot=head if exact else None,
         of_snapshots=len(history.times) if exact else None,
         forecast=gone if exact else None,
@@ -69,15 +69,15 @@ def _expire(case: Case, settings: SnapshotExpiry, history: History, found: Reach
         work,
         of=[head, case.figures.ids],
         forecast=forecast,
-        held=found.held,
-        diagnostics=found.diagnostics,
+        held=extent.held,
+        diagnostics=extent.diagnostics,
     )
 
 
-def _not_yet(found: Reach, settings: SnapshotExpiry, times: Collection[int], now_ms: int) -> str:
+def _not_yet(extent: Reach, settings: SnapshotExpiry, times: Collection[int], now_ms: int) -> str:
     age = duration(now_ms - min(times))
     text = (
-        f"{count(len(found.expiry.snapshots), 'snapshot')} to expire of at least "
+        f"{count(len(extent.expiry.snapshots), 'snapshot')} to expire of at least "
         f"{settings.min_snapshots_to_expire:,}"
     )
     return (

@@ -61,22 +61,24 @@ def floor_of(hold: Hold, history: History, safe: dict[int, int]) -> Floor | None
     branches = [ref for ref in history.refs if ref.is_branch]
     main = [ref for ref in branches if ref.name == MAIN]  # what streams read
     needed = {snapshot for snapshot in hold.snapshots if snapshot in history.times}
-    cutoffs = [safe[item] for item in needed]
+    cutoffs = [safe[snapshot_id] for snapshot_id in needed]
     needed |= {
-        step for item in needed for step in history.above({item}, main) or history.above({item}, branches)
+        step
+        for snapshot_id in needed
+        for step in history.above({snapshot_id}, main) or history.above({snapshot_id}, branches)
     }
     if hold.since_ms is not None:
         later = {time for time, at in history.times.items() if at >= hold.since_ms}
         needed |= later | history.above(later, branches)
-        cutoffs += [hold.since_ms, *(safe[item] for item in later)]
+        cutoffs += [hold.since_ms, *(safe[snapshot_id] for snapshot_id in later)]
     return Floor(hold=hold, cutoff=min(cutoffs), needed=frozenset(needed)) if cutoffs else None
 
 
 def reach(history: History, settings: SnapshotExpiry, holds: Sequence[Hold], now: int) -> Reach:
     """The furthest that an expiry may go now."""
     safe = floors(history)
-    found = (floor_of(hold, history, safe) for hold in holds if not hold.unknown)
-    known = [floor for floor in found if floor is not None]
+    floors_of_holds = (floor_of(hold, history, safe) for hold in holds if not hold.unknown)
+    known = [floor for floor in floors_of_holds if floor is not None]
     wanted = now - settings.older_than
     cutoff = min([wanted, *(floor.cutoff for floor in known)])
     alone = expiry(history, cutoff=wanted, retain_last=settings.retain_last, now=now)
@@ -102,7 +104,9 @@ def reach(history: History, settings: SnapshotExpiry, holds: Sequence[Hold], now
         return Reach(wanted=wanted, cutoff=cutoff, expiry=_NOTHING, held=held, diagnostics=texts, blocked=why)
     soon = expiry(history, cutoff=cutoff, retain_last=settings.retain_last, now=now + _DAY_MS)
     needed = {
-        item for floor in known for item in floor.needed & (soon.snapshots | frozenset(floor.hold.snapshots))
+        snapshot_id
+        for floor in known
+        for snapshot_id in floor.needed & (soon.snapshots | frozenset(floor.hold.snapshots))
     }
     return Reach(
         wanted=wanted,
