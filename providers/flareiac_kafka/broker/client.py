@@ -105,21 +105,21 @@ class Cluster:
             else {}
         )
         cluster_id = self._answer(cluster, "its id")
-        found = {}
+        descriptions = {}
         for name, future in asked.items():
             topic = self._present(future, f"topic {name}")
             if topic is not None:
-                found[name] = TopicDescription(
+                descriptions[name] = TopicDescription(
                     name=name,
                     id=_id(topic.topic_id),
                     replicas={partition.id: len(partition.replicas) for partition in topic.partitions},
                 )
-        return cluster_id.cluster_id, found
+        return cluster_id.cluster_id, descriptions
 
     def brokers(self) -> Brokers:
         """The brokers that are there."""
-        found = self._answer(self._admin.describe_cluster(request_timeout=self._left), "its brokers")
-        return Brokers(cluster_id=found.cluster_id, count=len(found.nodes))
+        cluster = self._answer(self._admin.describe_cluster(request_timeout=self._left), "its brokers")
+        return Brokers(cluster_id=cluster.cluster_id, count=len(cluster.nodes))
 
     def names(self) -> tuple[str, ...]:
         """The names of all topics, sorted."""
@@ -138,10 +138,10 @@ class Cluster:
             request_timeout=self._left,
         )
         return {
-            (item.topic, item.partition): int(
-                self._answer(future, f"offsets of {item.topic}, partition {item.partition}").offset
+            (place.topic, place.partition): int(
+                self._answer(future, f"offsets of {place.topic}, partition {place.partition}").offset
             )
-            for item, future in asked.items()
+            for place, future in asked.items()
         }
 
     def configs(self, names: Sequence[str]) -> Mapping[str, Mapping[str, ConfigValue]]:
@@ -150,7 +150,7 @@ class Cluster:
         """
         resources = [ConfigResource(ConfigResource.Type.TOPIC, name) for name in names]
         asked = self._admin.describe_configs(resources, request_timeout=self._left) if resources else {}
-        found: dict[str, Mapping[str, ConfigValue]] = {}
+        settings: dict[str, Mapping[str, ConfigValue]] = {}
         for resource, future in asked.items():
             try:
                 entries = self._result(future)
@@ -158,8 +158,8 @@ class Cluster:
                 if _FORBIDDEN in refused.reason.name:
                     continue
                 raise Failure(self._refusal(refused, f"settings of topic {resource.name}")) from None
-            found[resource.name] = {name: _config(entry) for name, entry in entries.items()}
-        return found
+            settings[resource.name] = {name: _config(entry) for name, entry in entries.items()}
+        return settings
 
     def records(self, positions: Mapping[tuple[str, int], int], count: int) -> Sequence[BrokerRecord]:
         """Up to ``count`` records of each partition from a position on; none where it holds no more."""
@@ -312,7 +312,7 @@ class Cluster:
     def _consumed(
         self, consumer: Consumer, waiting: set[tuple[str, int]], count: int
     ) -> Sequence[BrokerRecord]:
-        found: dict[tuple[str, int], list[BrokerRecord]] = {place: [] for place in sorted(waiting)}
+        records_by_place: dict[tuple[str, int], list[BrokerRecord]] = {place: [] for place in sorted(waiting)}
         while waiting:
             message = consumer.poll(_STEP_S)
             if message is None:
@@ -327,16 +327,16 @@ class Cluster:
                 waiting.discard(place)
                 continue
             if place in waiting:
-                found[place].append(_record(message, place))
-                if len(found[place]) >= count:
+                records_by_place[place].append(_record(message, place))
+                if len(records_by_place[place]) >= count:
                     waiting.discard(place)
-        return [record for records in found.values() for record in records]
+        return [record for records in records_by_place.values() for record in records]
 
 
 def _spec(what: int) -> OffsetSpec:
     specs = {EARLIEST: OffsetSpec.earliest(), LATEST: OffsetSpec.latest()}
-    found: OffsetSpec = specs[what] if what in specs else OffsetSpec.for_timestamp(what)
-    return found
+    spec: OffsetSpec = specs[what] if what in specs else OffsetSpec.for_timestamp(what)
+    return spec
 
 
 def _config(entry: Any) -> ConfigValue:
@@ -355,10 +355,10 @@ def _record(message: Any, place: tuple[str, int]) -> BrokerRecord:
     )
 
 
-def _id(found: object) -> str | None:
+def _id(topic_id: object) -> str | None:
     """A topic's id as Java writes it, which Spark's driver and the tools of Kafka show."""
-    text = str(found).translate(_JAVA).rstrip("=")
-    return None if found is None or text == _NO_ID else text
+    text = str(topic_id).translate(_JAVA).rstrip("=")
+    return None if topic_id is None or text == _NO_ID else text
 
 
 def _reason(failure: KafkaException) -> Reason:

@@ -30,8 +30,8 @@ def check_connection(connection: Resolved) -> Iterator[Check]:
         yield check_registry(f"{address} registry", definition.schema_registry, definition.timeout_ms / 1000)
 
 
-def _failed(name: str, found: Diagnostic) -> Check:
-    return Check(name=name, verdict=Verdict.FAIL, text=found.summary, fix=found.detail)
+def _failed(name: str, diagnostic: Diagnostic) -> Check:
+    return Check(name=name, verdict=Verdict.FAIL, text=diagnostic.summary, fix=diagnostic.detail)
 
 
 def check_registry(name: str, registry: RegistryDefinition, seconds: float) -> Check:

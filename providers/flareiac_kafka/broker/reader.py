@@ -86,8 +86,8 @@ class KafkaReader:
         """
         cluster = opened(connection)
         ends = cluster.offsets(dict.fromkeys(partitions, LATEST))
-        found = cluster.offsets(dict.fromkeys(partitions, max(0, time_ms)))
-        return {place: at if at >= 0 else ends[place] for place, at in found.items()}
+        offsets = cluster.offsets(dict.fromkeys(partitions, max(0, time_ms)))
+        return {place: at if at >= 0 else ends[place] for place, at in offsets.items()}
 
 
 @contextmanager
@@ -137,18 +137,22 @@ def _matching(names: Iterable[str], pattern: str) -> tuple[str, ...]:
 
 
 def _limit(config: Mapping[str, ConfigValue], name: str) -> int | None:
-    found = _number(config, name)
-    return found if found is None or "delete" in _policies(config) else _NO_LIMIT
+    limit = _number(config, name)
+    return limit if limit is None or "delete" in _policies(config) else _NO_LIMIT
 
 
 def _number(config: Mapping[str, ConfigValue], name: str) -> int | None:
-    found = config.get(name)
-    return None if found is None or found.value is None else int(found.value)
+    setting = config.get(name)
+    return None if setting is None or setting.value is None else int(setting.value)
 
 
 def _policies(config: Mapping[str, ConfigValue]) -> Sequence[str]:
-    found = config.get("cleanup.policy")
-    return [] if found is None or found.value is None else [item.strip() for item in found.value.split(",")]
+    setting = config.get("cleanup.policy")
+    return (
+        []
+        if setting is None or setting.value is None
+        else [policy.strip() for policy in setting.value.split(",")]
+    )
 
 
 READER: Final[BrokerReader] = KafkaReader()

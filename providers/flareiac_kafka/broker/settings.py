@@ -49,14 +49,14 @@ def librdkafka_settings(client: Mapping[str, str], address: str) -> dict[str, st
             )
         )
 
-    found = {name: client[name] for name in _SAME if name in client}
-    found |= _trust(client, unusable)
-    found |= _own_certificate(client, unusable)
-    found |= _login(client, unusable)
+    settings = {name: client[name] for name in _SAME if name in client}
+    settings |= _trust(client, unusable)
+    settings |= _own_certificate(client, unusable)
+    settings |= _login(client, unusable)
     verification = client.get("ssl.endpoint.identification.algorithm")
     if verification is not None:
-        found |= {"ssl.endpoint.identification.algorithm": verification or "none"}
-    return found
+        settings |= {"ssl.endpoint.identification.algorithm": verification or "none"}
+    return settings
 
 
 _Unusable = Callable[[str, str], Failure]
@@ -122,11 +122,11 @@ def _oauth(client: Mapping[str, str], unusable: _Unusable) -> dict[str, str]:
             "sasl.jaas.config",
             "says how a token is had; username, password and token_endpoint can be written",
         )
-    found = {
+    settings = {
         "sasl.oauthbearer.method": "oidc",
         "sasl.oauthbearer.client.id": client.get("sasl.username", ""),
         "sasl.oauthbearer.client.secret": client.get("sasl.password", ""),
         "sasl.oauthbearer.token.endpoint.url": endpoint,
     }
     scope = client.get("sasl.oauthbearer.scope")
-    return found if scope is None else found | {"sasl.oauthbearer.scope": scope}
+    return settings if scope is None else settings | {"sasl.oauthbearer.scope": scope}

@@ -114,10 +114,10 @@ class _Context:
 
 
 def _servers(text: str, diagnostics: Diagnostics) -> str:
-    servers = [item.strip() for item in text.split(",")]
+    servers = [server.strip() for server in text.split(",")]
     for server in servers:
-        found = _SERVER.fullmatch(server)
-        if found is None or not 0 < int(found.group(2)) <= _LARGEST_PORT:
+        match = _SERVER.fullmatch(server)
+        if match is None or not 0 < int(match.group(2)) <= _LARGEST_PORT:
             what = f"{server!r} is not the address of a broker." if server else "An address is empty."
             diagnostics.error(
                 codes.INVALID_BOOTSTRAP_SERVERS,
@@ -185,16 +185,16 @@ def _sasl(written: WrittenSasl | None, options: dict[str, str], context: _Contex
             f"{written.mechanism} needs {' and '.join(missing)} in sasl.",
             attribute=("sasl",),
         )
-    found = {"sasl.mechanism": written.mechanism}
-    found |= {f"sasl.{name}": text for name, text in secrets.items()}
+    settings = {"sasl.mechanism": written.mechanism}
+    settings |= {f"sasl.{name}": text for name, text in secrets.items()}
     if written.mechanism == "OAUTHBEARER" and written.token_endpoint is not None:
-        found |= {
+        settings |= {
             "sasl.login.callback.handler.class": _OAUTH_HANDLER,
             "sasl.oauthbearer.token.endpoint.url": written.token_endpoint,
         }
         if written.scope is not None:
-            found |= {"sasl.oauthbearer.scope": written.scope}
-    return found
+            settings |= {"sasl.oauthbearer.scope": written.scope}
+    return settings
 
 
 def _missing(written: WrittenSasl, options: dict[str, str]) -> Iterator[str]:
@@ -221,22 +221,22 @@ def _tls(written: WrittenTls | None, context: _Context) -> dict[str, str]:
         "keystore_password": written.keystore_password,
     }
     secrets = context.settings(passwords, "ssl")
-    found = {f"ssl.{name.replace('_', '.')}": text for name, text in secrets.items()}
+    settings = {f"ssl.{name.replace('_', '.')}": text for name, text in secrets.items()}
     if written.ca is not None:
-        found |= {"ssl.truststore.type": "PEM", "ssl.truststore.location": context.file(written.ca)}
+        settings |= {"ssl.truststore.type": "PEM", "ssl.truststore.location": context.file(written.ca)}
     elif written.truststore is not None:
-        found |= _store("truststore", written.truststore, context)
+        settings |= _store("truststore", written.truststore, context)
     if written.certificate is not None and written.key is not None:
-        found |= {
+        settings |= {
             "ssl.keystore.type": "PEM",
             "ssl.keystore.certificate.chain": context.content(written.certificate),
             "ssl.keystore.key": _key(written.key, context),
         }
     elif written.keystore is not None:
-        found |= _store("keystore", written.keystore, context)
+        settings |= _store("keystore", written.keystore, context)
     if written.verify_hostname is False:
-        found |= {"ssl.endpoint.identification.algorithm": ""}
-    return found
+        settings |= {"ssl.endpoint.identification.algorithm": ""}
+    return settings
 
 
 def _check_tls(written: WrittenTls, diagnostics: Diagnostics) -> None:

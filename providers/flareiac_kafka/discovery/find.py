@@ -12,7 +12,7 @@ from flareiac.sdk.references import Resolved
 from flareiac_kafka import codes
 from flareiac_kafka.broker.reader import INTERNAL_TOPICS, opened
 from flareiac_kafka.topic.canonical import name_error
-from flareiac_kafka.topic.driver import Found, look_at
+from flareiac_kafka.topic.driver import LiveTopic, look_at
 from flareiac_kafka.topic.managed_by import another_state
 from flareiac_kafka.topic.spec import TopicDefinition
 
@@ -26,7 +26,7 @@ def importable_topics(request: ImportRequest, lineage: str) -> Sequence[Importab
     cluster = opened(connection.attributes, connection.address)
     names = [pattern] if request.exact else [name for name in cluster.names() if _fits(name, pattern)]
     wanted = [name for name in names if name not in INTERNAL_TOPICS]
-    found = look_at(cluster, wanted)
+    topics = look_at(cluster, wanted)
     declared = {
         definition.name: address
         for address, attributes in request.declared.items()
@@ -36,8 +36,8 @@ def importable_topics(request: ImportRequest, lineage: str) -> Sequence[Importab
     }
     items = [
         _item(connection, name, there, (declared.get(name), lineage))
-        for name, there in found.items()
-        if isinstance(there, Found)
+        for name, there in topics.items()
+        if isinstance(there, LiveTopic)
     ]
     if not items:
         raise Failure(_nothing(request.pattern, connection))
@@ -45,7 +45,7 @@ def importable_topics(request: ImportRequest, lineage: str) -> Sequence[Importab
 
 
 def _item(
-    connection: Resolved, name: str, found: Found, known: tuple[str | None, str]
+    connection: Resolved, name: str, live_topic: LiveTopic, known: tuple[str | None, str]
 ) -> Importable | LeftOut:
     address, lineage = known
     label = connection.address.removeprefix(_TYPE)
@@ -54,19 +54,22 @@ def _item(
         return LeftOut(id=import_id, why=f"it is declared as {address}", declared=True)
     if why := name_error(name):
         return LeftOut(id=import_id, why=why)
-    copies = set(found.topic.replicas.values())
+    copies = set(live_topic.topic.replicas.values())
     attributes: dict[str, Written] = {
         "kafka": Reference(connection.address),
-        "partitions": len(found.topic.replicas),
+        "partitions": len(live_topic.topic.replicas),
     }
     if len(copies) == 1:
         attributes |= {"replication_factor": copies.pop()}
-    if found.own:
-        attributes |= {"config": dict(sorted(found.own.items()))}
+    if live_topic.own:
+        attributes |= {"config": dict(sorted(live_topic.own.items()))}
     return Importable(
         id=import_id,
         block=WrittenBlock(
-            type="topic", label=_label_of(name), attributes=attributes, notes=tuple(_manager(found, lineage))
+            type="topic",
+            label=_label_of(name),
+            attributes=attributes,
+            notes=tuple(_manager(live_topic, lineage)),
         ),
         named="name",
         real_name=name,
@@ -75,9 +78,9 @@ def _item(
     )
 
 
-def _manager(found: Found, lineage: str) -> Iterator[str]:
+def _manager(live_topic: LiveTopic, lineage: str) -> Iterator[str]:
     """A note where another state manages the topic."""
-    if other := another_state(found.manager, lineage):
+    if other := another_state(live_topic.manager, lineage):
         yield (
             f"The state whose lineage begins with {other} manages this topic. Its import block needs "
             "takeover = true, where nothing is applied from that state any more."

@@ -75,8 +75,8 @@ def name_error(name: str) -> str | None:
 def usages(address: str, attributes: Attributes, references: References) -> tuple[Usage, ...]:
     """A topic holds its name in its cluster, and the name of its metrics."""
     topic = TopicDefinition.of(attributes)
-    found = references.get(topic.kafka.address)
-    cluster = str(topic.kafka) if found is None else _place(found.attributes)
+    connection = references.get(topic.kafka.address)
+    cluster = str(topic.kafka) if connection is None else _place(connection.attributes)
     name = Usage(
         subject=f"topic {topic.name} in {cluster}", holder=address, relation=Relation.REAL_NAME, reason=""
     )

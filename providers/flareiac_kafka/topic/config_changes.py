@@ -75,7 +75,7 @@ def _policy_loss(value: str, before: str | None) -> str | None:
 
 
 def _parts(policy: str) -> frozenset[str]:
-    return frozenset(item.strip() for item in policy.split(","))
+    return frozenset(part.strip() for part in policy.split(","))
 
 
 def _limit(text: str | None) -> int | None:

@@ -50,7 +50,7 @@ _PAUSE_S: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class LiveTopic:
     """A topic of a cluster, with its settings. ``manager``: of which state it carries the mark."""
 
     cluster_id: str | None
@@ -65,9 +65,9 @@ class Found:
     def own(self) -> dict[str, str]:
         """The settings that are set at the topic, without the mark of a state."""
         return {
-            name: item.value
-            for name, item in self.config.items()
-            if item.is_own and item.value is not None and not (name == MARK_SETTING and self.manager)
+            name: setting.value
+            for name, setting in self.config.items()
+            if setting.is_own and setting.value is not None and not (name == MARK_SETTING and self.manager)
         }
 
     @property
@@ -92,7 +92,7 @@ class Absent:
     cluster_id: str | None
 
 
-Answer = Found | Absent | Failure
+Answer = LiveTopic | Absent | Failure
 """The answer about one topic."""
 
 
@@ -116,8 +116,8 @@ class TopicDriver:
             references.setdefault(connection, request.references)
         answers: dict[str, tuple[TopicDefinition, Answer]] = {}
         for connection, items in wanted.items():
-            found = _answers([definition for _address, definition in items], references[connection])
-            answers |= {address: (item, found[item.name]) for address, item in items}
+            topic_answers = _answers([definition for _address, definition in items], references[connection])
+            answers |= {address: (topic, topic_answers[topic.name]) for address, topic in items}
         with self._lock:
             self._answers = answers
         return {}
@@ -138,8 +138,8 @@ class TopicDriver:
                 return Missing(
                     reason=f"the cluster has no topic {definition.name}", facts=Absence(cluster_id=cluster_id)
                 )
-            case Found() as found:
-                return _present(request, definition, found)
+            case LiveTopic() as live_topic:
+                return _present(request, definition, live_topic)
 
     def preflight(self, requests: Sequence[ChangeRequest]) -> Preflight:
         """Has the clusters check each change, and change nothing."""
@@ -190,7 +190,7 @@ class TopicDriver:
             _confirmed(definition, lambda: cluster.delete(definition.name))
         except Refused as refused:
             return NotApplied(diagnostics=(_refused(definition, refused),))
-        _until(cluster, definition, lambda found: isinstance(found, Absent))
+        _until(cluster, definition, lambda live_topic: isinstance(live_topic, Absent))
         return gone
 
     def foresee(self, request: ApplyRequest[Settleable]) -> Outcome | None:
@@ -202,21 +202,28 @@ class TopicDriver:
         match request.action:
             case Create() | Adopt() | Update() as change:
                 definition = TopicDefinition.of(change.planned)
-                found = _look(_cluster(definition, request), definition.name)
-                return _applied(change, found) if self._is_done(change, definition, found) else None
+                live_topic = _look(_cluster(definition, request), definition.name)
+                return _applied(change, live_topic) if self._is_done(change, definition, live_topic) else None
             case Delete(recorded=recorded):
                 definition = TopicDefinition.of(recorded.attributes)
-                found = _look(_cluster(definition, request), definition.name)
-                if isinstance(found, Found) and found.topic.id == identity_of(recorded.identity).id:
+                live_topic = _look(_cluster(definition, request), definition.name)
+                if (
+                    isinstance(live_topic, LiveTopic)
+                    and live_topic.topic.id == identity_of(recorded.identity).id
+                ):
                     return None
                 return Applied(attributes=recorded.attributes, identity=recorded.identity)
             case _:
                 return None
 
     def _create(
-        self, request: ChangeRequest, definition: TopicDefinition, cluster: "Cluster", before: Found | Absent
+        self,
+        request: ChangeRequest,
+        definition: TopicDefinition,
+        cluster: "Cluster",
+        before: LiveTopic | Absent,
     ) -> Outcome:
-        if isinstance(before, Found):
+        if isinstance(before, LiveTopic):
             if request.key in self._made and self._made[request.key] == before.topic.id:
                 return _applied(request.action, before)
             return NotApplied(diagnostics=(_exists(definition, before),))
@@ -227,13 +234,15 @@ class TopicDriver:
             again = _look(cluster, definition.name) if refused.reason.name == _EXISTS else before
             if not self._is_done(request.action, definition, again):
                 return NotApplied(diagnostics=(_refused(definition, refused),))
-        found = _until(cluster, definition, lambda there: self._is_done(request.action, definition, there))
-        assert isinstance(found, Found), "waited for until it is there"
-        self._made[request.key] = found.topic.id
-        return _applied(request.action, found, *self._marked(cluster, definition, found))
+        live_topic = _until(
+            cluster, definition, lambda there: self._is_done(request.action, definition, there)
+        )
+        assert isinstance(live_topic, LiveTopic), "waited for until it is there"
+        self._made[request.key] = live_topic.topic.id
+        return _applied(request.action, live_topic, *self._marked(cluster, definition, live_topic))
 
     def _change(
-        self, action: Change, definition: TopicDefinition, cluster: "Cluster", before: Found | Absent
+        self, action: Change, definition: TopicDefinition, cluster: "Cluster", before: LiveTopic | Absent
     ) -> Outcome:
         """Settings first: what a cluster refuses of them is refused before partitions are there for ever. A
         topic that is taken over is marked before anything else, which keeps the other state from changing it.
@@ -259,12 +268,14 @@ class TopicDriver:
                 _confirmed(definition, lambda: cluster.add_partitions(definition.name, total))
         except Refused as refused:
             return NotApplied(diagnostics=(_refused(definition, refused, taken_over=bool(other)),))
-        found = _until(cluster, definition, lambda there: self._is_done(action, definition, there))
-        if isinstance(found, Found) and (isinstance(action, Adopt) or more or not change.config.is_empty):
-            return _applied(action, found, *self._marked(cluster, definition, found))
-        return _applied(action, found)
+        live_topic = _until(cluster, definition, lambda there: self._is_done(action, definition, there))
+        if isinstance(live_topic, LiveTopic) and (
+            isinstance(action, Adopt) or more or not change.config.is_empty
+        ):
+            return _applied(action, live_topic, *self._marked(cluster, definition, live_topic))
+        return _applied(action, live_topic)
 
-    def _marked(self, cluster: "Cluster", definition: TopicDefinition, there: Found) -> tuple[str, ...]:
+    def _marked(self, cluster: "Cluster", definition: TopicDefinition, there: LiveTopic) -> tuple[str, ...]:
         """Marks a topic that is as it should be; says where the cluster does not let it."""
         try:
             self._mark(cluster, definition, there)
@@ -272,7 +283,7 @@ class TopicDriver:
             return (_unmarked(definition, refused),)
         return ()
 
-    def _mark(self, cluster: "Cluster", definition: TopicDefinition, there: Found) -> None:
+    def _mark(self, cluster: "Cluster", definition: TopicDefinition, there: LiveTopic) -> None:
         """Makes this state the one that manages a topic, where a mark can say so. Raises ``Refused``;
         ``Failure`` where the outcome is not known.
         """
@@ -284,23 +295,23 @@ class TopicDriver:
         change = ConfigChange(set={MARK_SETTING: mark})
         _confirmed(definition, lambda: cluster.configure(definition.name, change))
 
-    def _is_done(self, action: Change, definition: TopicDefinition, found: Found | Absent) -> bool:
+    def _is_done(self, action: Change, definition: TopicDefinition, live_topic: LiveTopic | Absent) -> bool:
         """Returns True if a topic is as a change should have left it; of one that is made, all of it but the
         mark.
         """
-        if isinstance(found, Absent) or another_state(found.manager, self._lineage):
+        if isinstance(live_topic, Absent) or another_state(live_topic.manager, self._lineage):
             return False
-        change, partitions = decode(TopicChange, action.payload), len(found.topic.replicas)
+        change, partitions = decode(TopicChange, action.payload), len(live_topic.topic.replicas)
         if isinstance(action, Create):
             before = None if action.recorded is None else identity_of(action.recorded.identity).id
-            if before is not None and before == found.topic.id:
+            if before is not None and before == live_topic.topic.id:
                 return False  # the one that was to be deleted first
-            copies = {definition.replication_factor or next(iter(found.topic.replicas.values()), None)}
+            copies = {definition.replication_factor or next(iter(live_topic.topic.replicas.values()), None)}
             is_shaped = (definition.partitions or partitions) == partitions
-            has_copies = set(found.topic.replicas.values()) == copies
-            return is_shaped and has_copies and found.own == definition.settings
-        config = _is_set(change.config, found.own)
-        return found.topic.id == change.id and config and partitions >= (change.partitions or 0)
+            has_copies = set(live_topic.topic.replicas.values()) == copies
+            return is_shaped and has_copies and live_topic.own == definition.settings
+        config = _is_set(change.config, live_topic.own)
+        return live_topic.topic.id == change.id and config and partitions >= (change.partitions or 0)
 
 
 def _requested(request: ReadRequest) -> TopicDefinition:
@@ -311,15 +322,15 @@ def _requested(request: ReadRequest) -> TopicDefinition:
 
 def _connection(definition: TopicDefinition, references: References) -> Attributes:
     """The canonical attributes of the topic's cluster. Raises ``Failure`` when it is not declared."""
-    found = references.get(definition.kafka.address)
-    if found is None:
+    connection = references.get(definition.kafka.address)
+    if connection is None:
         why = (
             f"The topic {definition.name} is recorded in {definition.kafka}, and without its block "
             "FlareIaC does not know where to look. Keep the kafka block until the topic is forgotten or "
             "deleted."
         )
         raise Failure(error(codes.CONNECTION_NOT_DECLARED, why))
-    return found.attributes
+    return connection.attributes
 
 
 def _cluster(
@@ -353,38 +364,40 @@ def _concerns_one(failure: Failure) -> bool:
     return failure.diagnostics[0].code in (codes.NOT_AUTHORIZED.id, codes.CLUSTER_UNREADABLE.id)
 
 
-def _look(cluster: "Cluster", name: str) -> Found | Absent:
+def _look(cluster: "Cluster", name: str) -> LiveTopic | Absent:
     return look_at(cluster, [name])[name]
 
 
-def look_at(cluster: "Cluster", names: Sequence[str]) -> dict[str, Found | Absent]:
+def look_at(cluster: "Cluster", names: Sequence[str]) -> dict[str, LiveTopic | Absent]:
     """The topics that a cluster has under these names. Raises ``Failure``."""
     cluster_id, topics = cluster.topics(names)
     configs = cluster.configs(tuple(topics))
-    found: dict[str, Found | Absent] = {}
+    live_topics: dict[str, LiveTopic | Absent] = {}
     for name in names:
         if name not in topics:
-            found[name] = Absent(cluster_id=cluster_id)
+            live_topics[name] = Absent(cluster_id=cluster_id)
         elif name not in configs:
             why = f"{name}: its settings may not be read. Give the user of this connection DescribeConfigs "
             "on it."
             raise Failure(error(codes.NOT_AUTHORIZED, why))
         else:
-            found[name] = Found(cluster_id=cluster_id, topic=topics[name], config=configs[name])
-    return found
+            live_topics[name] = LiveTopic(cluster_id=cluster_id, topic=topics[name], config=configs[name])
+    return live_topics
 
 
-def _present(request: ReadRequest, definition: TopicDefinition, found: Found) -> Present:
+def _present(request: ReadRequest, definition: TopicDefinition, live_topic: LiveTopic) -> Present:
     frame = request.recorded.attributes if request.recorded else request.desired
     wanted = definition if request.desired is None else TopicDefinition.of(request.desired)
     declared = {*(definition.config or {}), *(wanted.config or {})}
-    unmanaged = [name for name in sorted(found.own) if name not in declared]
-    effective = {name: item.value for name, item in found.config.items() if item.value is not None}
+    unmanaged = [name for name in sorted(live_topic.own) if name not in declared]
+    effective = {
+        name: setting.value for name, setting in live_topic.config.items() if setting.value is not None
+    }
     return Present(
-        attributes=found.attributes(dict(frame or {})),
-        identity=encode(found.identity),
+        attributes=live_topic.attributes(dict(frame or {})),
+        identity=encode(live_topic.identity),
         facts=TopicFacts(
-            effective=effective, manager=found.manager, can_be_marked=can_be_marked(found.config)
+            effective=effective, manager=live_topic.manager, can_be_marked=can_be_marked(live_topic.config)
         ),
         unmanaged=() if definition.config is None else tuple(f"setting {name}" for name in unmanaged),
     )
@@ -422,8 +435,8 @@ def _is_set(change: ConfigChange, own: Mapping[str, str]) -> bool:
     return is_set and not any(name in own for name in change.reset)
 
 
-def _applied(action: Change, found: Found | Absent, *messages: str) -> Applied:
-    identity = found.identity if isinstance(found, Found) else TopicIdentity()
+def _applied(action: Change, live_topic: LiveTopic | Absent, *messages: str) -> Applied:
+    identity = live_topic.identity if isinstance(live_topic, LiveTopic) else TopicIdentity()
     return Applied(attributes=action.planned, identity=encode(identity), messages=messages)
 
 
@@ -445,13 +458,13 @@ def _confirmed(definition: TopicDefinition, change: Callable[[], None]) -> None:
 
 
 def _until(
-    cluster: "Cluster", definition: TopicDefinition, is_so: Callable[[Found | Absent], bool]
-) -> Found | Absent:
+    cluster: "Cluster", definition: TopicDefinition, is_so: Callable[[LiveTopic | Absent], bool]
+) -> LiveTopic | Absent:
     """The topic once all brokers that are asked tell of a change. Raises ``Failure`` when time is up."""
     while True:
-        found = _look(cluster, definition.name)
-        if is_so(found):
-            return found
+        live_topic = _look(cluster, definition.name)
+        if is_so(live_topic):
+            return live_topic
         if not cluster.pause(_PAUSE_S):
             raise Failure(_unconfirmed(definition, "the brokers do not show it yet"))
 
@@ -479,24 +492,24 @@ def _refused(definition: TopicDefinition, refused: Refused, *, taken_over: bool 
     )
 
 
-def _exists(definition: TopicDefinition, found: Found) -> Diagnostic:
+def _exists(definition: TopicDefinition, live_topic: LiveTopic) -> Diagnostic:
     return error(
         codes.NOT_ADOPTED,
         f"The topic {definition.import_id} was created by others after the plan was made (id "
-        f"{found.topic.id}). Plan again.",
+        f"{live_topic.topic.id}). Plan again.",
     )
 
 
-def _of_another_state(definition: TopicDefinition, found: Found) -> Diagnostic:
+def _of_another_state(definition: TopicDefinition, live_topic: LiveTopic) -> Diagnostic:
     return error(
         codes.TOPIC_MANAGED_ELSEWHERE,
         f"The topic {definition.import_id} is managed by another state since the plan was made (its mark is "
-        f"{found.manager}). Nothing was changed. Plan again.",
+        f"{live_topic.manager}). Nothing was changed. Plan again.",
     )
 
 
-def _meanwhile(definition: TopicDefinition, found: Found | Absent) -> Diagnostic:
-    what = "is gone" if isinstance(found, Absent) else f"is another one now (id {found.topic.id})"
+def _meanwhile(definition: TopicDefinition, live_topic: LiveTopic | Absent) -> Diagnostic:
+    what = "is gone" if isinstance(live_topic, Absent) else f"is another one now (id {live_topic.topic.id})"
     return error(
         codes.TOPIC_CHANGED_MEANWHILE,
         f"The topic {definition.import_id} {what}. Nothing was changed. Plan again.",

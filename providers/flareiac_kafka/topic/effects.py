@@ -19,8 +19,8 @@ ANOTHER_TOPIC: Final = (
 )
 """The impacts on users of a topic that is replaced, or created again."""
 NO_TOPIC: Final = tuple(
-    Impact(relation=item.relation, reaction=Reaction.STOPS_FIRST, reason="the topic is deleted")
-    for item in ANOTHER_TOPIC
+    Impact(relation=impact.relation, reaction=Reaction.STOPS_FIRST, reason="the topic is deleted")
+    for impact in ANOTHER_TOPIC
 )
 """The impacts on users of a topic that is deleted."""
 MORE_PARTITIONS: Final = (

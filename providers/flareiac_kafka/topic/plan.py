@@ -241,8 +241,8 @@ def _update(case: Case, observed: ObservedTopic) -> Proposal:
     request, recorded, desired = case.request, case.request.recorded, case.desired
     planned = request.desired or {}
     changes = tuple(
-        replace(item, note=ChangeClass.STATE_ONLY) if item.path == ("on_destroy",) else item
-        for item in classify(planned, recorded.attributes if recorded else None, observed.attributes)
+        replace(change, note=ChangeClass.STATE_ONLY) if change.path == ("on_destroy",) else change
+        for change in classify(planned, recorded.attributes if recorded else None, observed.attributes)
     )
     config = ConfigChange(set={})
     if desired.config is not None:
