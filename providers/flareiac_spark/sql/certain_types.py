@@ -30,14 +30,14 @@ def struct_fields(kind: str) -> Mapping[str, str] | None:
     """
     if _head(kind) != "struct":
         return None
-    found: dict[str, str] = {}
+    types: dict[str, str] = {}
     for part in _arguments(kind):
         name, colon, inner = part.partition(":")
         key = name.strip().strip("`").lower()
-        if not colon or not key or key in found:
+        if not colon or not key or key in types:
             return None
-        found[key] = inner.strip().removesuffix(" not null")
-    return found
+        types[key] = inner.strip().removesuffix(" not null")
+    return types
 
 
 def field_names(kind: str) -> tuple[str, ...]:

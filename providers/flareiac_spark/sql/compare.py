@@ -52,14 +52,14 @@ def compare_queries(old: Query, new: Query) -> Meaning:
         return Meaning(same=True, stateful_before=state, stateful_after=state)
     try:
         before, after = compose(old, moved), compose(new, moved)
-        found = differences(_written(before, old), _written(after, new))
-        if not found and _names_are_made_up(old, before) and not _same_steps(_feeding(old), _feeding(new)):
+        diffs = differences(_written(before, old), _written(after, new))
+        if not diffs and _names_are_made_up(old, before) and not _same_steps(_feeding(old), _feeding(new)):
             return _by_words(
                 old, new, moved, "the name that Spark makes up for a column counts, and is not known here"
             )
         return Meaning(
-            same=not found,
-            differences=found,
+            same=not diffs,
+            differences=diffs,
             stateful_before=_stateful(before),
             stateful_after=_stateful(after),
         )
@@ -176,18 +176,18 @@ def _same_words(old: str | None, new: str) -> bool:
 def _feeding(query: Query) -> dict[str, str]:
     """The steps that reach the source; all of them where one cannot be read."""
     steps = {name.lower(): name for name in query.steps}
-    found: set[str] = set()
+    reached: set[str] = set()
     waiting = [query.source.lower()]
     while waiting:
         name = waiting.pop()
-        if name not in steps or name in found:
+        if name not in steps or name in reached:
             continue
-        found.add(name)
+        reached.add(name)
         read = relations(query.steps[steps[name]])
         if read is None:
             return dict(query.steps)
         waiting += [each.lower() for each in read]
-    return {written: query.steps[written] for name, written in steps.items() if name in found}
+    return {written: query.steps[written] for name, written in steps.items() if name in reached}
 
 
 def _maybe_stateful(query: Query) -> bool | None:

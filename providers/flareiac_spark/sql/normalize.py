@@ -53,7 +53,11 @@ def _parts(node: exp.Expr, named: Namer) -> list[str]:
 def _value(value: object, named: Namer) -> str:
     if isinstance(value, exp.Expr):
         return normalize(value, named)
-    return f"[{', '.join(_value(item, named) for item in value)}]" if isinstance(value, list) else repr(value)
+    return (
+        f"[{', '.join(_value(element, named) for element in value)}]"
+        if isinstance(value, list)
+        else repr(value)
+    )
 
 
 def same_text(expr: exp.Expr) -> str:
@@ -69,7 +73,7 @@ def operands_of(node: exp.Expr) -> list[exp.Expr]:
     if not isinstance(inner, exp.And | exp.Or):
         return [inner]
     kind = type(inner)
-    found: list[exp.Expr] = []
+    operands: list[exp.Expr] = []
     waiting: list[exp.Expr] = [inner]
     while waiting:
         part = waiting.pop()
@@ -78,8 +82,8 @@ def operands_of(node: exp.Expr) -> list[exp.Expr]:
         if isinstance(part, kind):
             waiting += [part.right, part.left]
         else:
-            found.append(part)
-    return found
+            operands.append(part)
+    return operands
 
 
 def is_stable(expr: exp.Expr) -> bool:

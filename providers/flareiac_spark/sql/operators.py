@@ -17,7 +17,7 @@ Symbol = tuple[str, str]
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class Item:
+class NamedExpr:
     """A named expression. ``given``: its name among the outputs where that is known."""
 
     name: str
@@ -71,15 +71,15 @@ class _OverOne:
 class Aggregate(_OverOne):
     """Also DISTINCT (all columns are keys). ``sets``: the text of ROLLUP, CUBE or GROUPING SETS."""
 
-    keys: list[Item]
-    calls: list[Item]
+    keys: list[NamedExpr]
+    calls: list[NamedExpr]
     distinct: bool = False
     sets: str = ""
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Dedup(_OverOne):
-    keys: list[Item]
+    keys: list[NamedExpr]
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -97,7 +97,7 @@ class Join:
     rest: list[Condition] = field(default_factory=list)
     order: list[exp.Expr] = field(default_factory=list)
     """Equations and other conditions as they follow each other."""
-    kept: list[Item] = field(default_factory=list)
+    kept: list[NamedExpr] = field(default_factory=list)
     unsure: list[Condition] = field(default_factory=list)
     """Filters above an outer join that may turn it into an inner one."""
 
@@ -144,7 +144,7 @@ class Union:
 class Compute(_OverOne):
     """Values whose place of evaluation counts: OVER, random ones."""
 
-    items: list[Item]
+    items: list[NamedExpr]
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -268,7 +268,7 @@ def _prune(block: Block, used: set[Symbol]) -> None:
         # What it compares is kept of its sides
         for expr in (
             *(side for pair in operator.keys for side in pair),
-            *(item.expr for item in operator.rest),
+            *(condition.expr for condition in operator.rest),
         ):
             used |= symbols_in(expr)
     _drop_unread(operator, used)
@@ -279,7 +279,7 @@ def _prune(block: Block, used: set[Symbol]) -> None:
 
 
 def _drop_unread(operator: Operator, used: set[Symbol]) -> None:
-    def is_read(column: Item | UnionColumn) -> bool:
+    def is_read(column: NamedExpr | UnionColumn) -> bool:
         return (operator.id, column.name) in used
 
     match operator:
@@ -299,15 +299,15 @@ def read_by(operator: Operator) -> list[exp.Expr]:
     """The expressions that an operator makes its rows of."""
     match operator:
         case Aggregate():
-            return [item.expr for item in (*operator.keys, *operator.calls)]
+            return [named_expr.expr for named_expr in (*operator.keys, *operator.calls)]
         case Dedup():
             return [key.expr for key in operator.keys]
         case Join():
-            return [item.expr for item in operator.kept]
+            return [named_expr.expr for named_expr in operator.kept]
         case Union():
             return [expr for column in operator.columns for expr in column.exprs]
         case Compute():
-            return [item.expr for item in operator.items]
+            return [named_expr.expr for named_expr in operator.items]
         case Generate():
             return [operator.call]
         case Sort():
@@ -333,4 +333,4 @@ def meanings(operator: Operator | None, name: str) -> list[exp.Expr]:
             return [operator.call]
         case _:
             return []
-    return [item.expr for item in items if item.name == name][:1]
+    return [named_expr.expr for named_expr in items if named_expr.name == name][:1]

@@ -43,12 +43,12 @@ def one_query(sql: str, parse: Callable[[str], Sequence[exp.Expr | None]]) -> ex
     ``IDENTIFIER('p')`` makes a name of a text: what is read is not in the tree then.
     """
     try:
-        found = [tree for tree in parse(sql) if tree is not None]
+        trees = [tree for tree in parse(sql) if tree is not None]
     except Exception:  # noqa: BLE001 - on odd text the parser fails with its own assertions and attribute errors too
         return None
-    if len(found) != 1 or not isinstance(found[0], exp.Query):
+    if len(trees) != 1 or not isinstance(trees[0], exp.Query):
         return None
-    return None if _names_by_text(found[0]) else found[0]
+    return None if _names_by_text(trees[0]) else trees[0]
 
 
 def _names_by_text(tree: exp.Expr) -> bool:

@@ -39,12 +39,12 @@ _KEYWORDS: Final = frozenset(
 @lru_cache(maxsize=4096)
 def raw_parse(sql: str) -> exp.Query | None:
     """None: it cannot be read here. Never change the tree."""
-    found = one_query(sql, lambda text: _dialect().parse(_escapes_kept(quoted_windows(text))))
-    if found is None or "|>" in sql or any(map(_is_misread, found.walk())):
+    query = one_query(sql, lambda text: _dialect().parse(_escapes_kept(quoted_windows(text))))
+    if query is None or "|>" in sql or any(map(_is_misread, query.walk())):
         return None  # of the steps of a pipe the parser loses the order
-    for node in found.walk():
+    for node in query.walk():
         node.comments = None  # they would come out again in the text of a type
-    return found
+    return query
 
 
 def _is_misread(node: exp.Expr) -> bool:

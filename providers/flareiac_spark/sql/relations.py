@@ -18,10 +18,10 @@ def relations(sql: str) -> tuple[str, ...] | None:
     tree = parsed(sql)
     if tree is None:
         return None
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for table in tables_of(tree):
-        found[name_of(table)] = None
-    return tuple(found)
+        names[name_of(table)] = None
+    return tuple(names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,18 +125,18 @@ def streams_in_order(
     often it is used and also if it is not.
     """
     queries = {name.lower(): sql for name, sql in steps.items()}
-    known, found = {name.lower() for name in streams}, list[str]()
+    known, streams_read = {name.lower() for name in streams}, list[str]()
 
     def visit(name: str, above: tuple[str, ...]) -> bool:
         if name in known or name not in queries or name in above:
-            found.extend([name] if name in known else [])
+            streams_read.extend([name] if name in known else [])
             return True
         tree = parsed(queries[name])
         return tree is not None and all(
             visit(each, (*above, name)) for each in _read_in_order(tree, frozenset())
         )
 
-    return tuple(found) if visit(source.lower(), ()) else None
+    return tuple(streams_read) if visit(source.lower(), ()) else None
 
 
 def _read_in_order(node: exp.Expr, ctes: frozenset[str]) -> Iterator[str]:

@@ -41,13 +41,13 @@ def stateful_steps(steps: Mapping[str, str], streams: Collection[str]) -> tuple[
     itself.
     """
     streaming = {name.lower() for name in streams}
-    found: list[StatefulStep] = []
+    stateful: list[StatefulStep] = []
     for name, sql in steps.items():
-        found.extend(StatefulStep(step=name, kind=kind) for kind in state_of(sql, streaming))
+        stateful.extend(StatefulStep(step=name, kind=kind) for kind in state_of(sql, streaming))
         tree = parsed(sql)
         if tree is None or any(name_of(table).lower() in streaming for table in tables_of(tree)):
             streaming.add(name.lower())
-    return tuple(found)
+    return tuple(stateful)
 
 
 def state_of(sql: str, streams: Collection[str] | None) -> tuple[Stateful, ...]:
@@ -57,33 +57,33 @@ def state_of(sql: str, streams: Collection[str] | None) -> tuple[Stateful, ...]:
         return (Stateful.UNKNOWN,) if _MAY_HOLD_STATE.search(sql) else ()
     names = None if streams is None else {name.lower() for name in streams}
     names = names if names is None else names | _streaming_ctes(tree, names)
-    found: dict[Stateful, None] = {}
+    kinds: dict[Stateful, None] = {}
     for select in tree.find_all(exp.Select):
-        found |= dict.fromkeys(_select_state(select, names))
+        kinds |= dict.fromkeys(_select_state(select, names))
     for operation in tree.find_all(exp.SetOperation):
         if (not isinstance(operation, exp.Union) or operation.args.get("distinct")) and _reads(
             operation, names
         ):
-            found[Stateful.DISTINCT] = None
-    return tuple(found)
+            kinds[Stateful.DISTINCT] = None
+    return tuple(kinds)
 
 
 def _select_state(select: exp.Select, streams: set[str] | None) -> list[Stateful]:
-    found: list[Stateful] = []
+    kinds: list[Stateful] = []
     streaming = [source for source in sources_of(select) if _reads(source, streams)]
     if not streaming:
-        return found
+        return kinds
     if select.args.get("group") or any(
-        _aggregates(item) for item in (*select.expressions, select.args.get("having"))
+        _aggregates(expr) for expr in (*select.expressions, select.args.get("having"))
     ):
-        found.append(Stateful.AGGREGATION)
+        kinds.append(Stateful.AGGREGATION)
     if isinstance(select.args.get("distinct"), exp.Distinct):
-        found.append(Stateful.DISTINCT)
+        kinds.append(Stateful.DISTINCT)
     if len(streaming) > 1:
-        found.append(Stateful.JOIN)
-    if select.args.get("limit") is not None and not found:
-        found.append(Stateful.LIMIT)
-    return found
+        kinds.append(Stateful.JOIN)
+    if select.args.get("limit") is not None and not kinds:
+        kinds.append(Stateful.LIMIT)
+    return kinds
 
 
 def _reads(node: exp.Expr, streams: set[str] | None) -> bool:
@@ -92,17 +92,17 @@ def _reads(node: exp.Expr, streams: set[str] | None) -> bool:
     return any(table.name.lower() in streams for table in node.find_all(exp.Table))
 
 
-def _aggregates(item: exp.Expr | None) -> bool:
+def _aggregates(expr: exp.Expr | None) -> bool:
     """Returns True if an expression holds an aggregate of this select (not one inside OVER, nor one of a
     subquery).
     """
-    if item is None:
+    if expr is None:
         return False
-    for node in item.find_all(exp.AggFunc, exp.Anonymous):
+    for node in expr.find_all(exp.AggFunc, exp.Anonymous):
         if isinstance(node, exp.Anonymous) and node.name.lower() not in AGGREGATES:
             continue
         inside: exp.Expr | None = node
-        while inside is not None and inside is not item and not isinstance(inside, exp.Window | exp.Query):
+        while inside is not None and inside is not expr and not isinstance(inside, exp.Window | exp.Query):
             inside = inside.parent
         if not isinstance(inside, exp.Window | exp.Query):
             return True
@@ -111,8 +111,8 @@ def _aggregates(item: exp.Expr | None) -> bool:
 
 def _streaming_ctes(tree: exp.Expr, streams: set[str]) -> set[str]:
     """CTEs that read a stream, directly or through an earlier one."""
-    found: set[str] = set()
+    streaming: set[str] = set()
     for cte in tree.find_all(exp.CTE, bfs=False):
-        if _reads(cte.this, streams | found):
-            found.add(cte.alias.lower())
-    return found
+        if _reads(cte.this, streams | streaming):
+            streaming.add(cte.alias.lower())
+    return streaming

@@ -174,13 +174,13 @@ class _Reader:
         ctes = clause(node, "with_")
         if ctes is None:
             return known
-        found = dict(known)
+        columns_by_name = dict(known)
         for cte in ctes.expressions:
             name = cte.alias.lower()
             if clause(ctes, "recursive"):
-                found[name] = None
-            found[name] = _renamed(self.query(cte.this, found), cte)
-        return found
+                columns_by_name[name] = None
+            columns_by_name[name] = _renamed(self.query(cte.this, columns_by_name), cte)
+        return columns_by_name
 
     def _select(self, select: exp.Select, known: Mapping[str, Columns | None]) -> Columns | None:
         sources = self._sources(select, known)
@@ -217,18 +217,18 @@ class _Reader:
         """The columns of what it reads, by the name that qualifies them; None where names cannot be told
         apart.
         """
-        found: dict[str, Columns | None] = {}
+        columns_by_source: dict[str, Columns | None] = {}
         for number, source in enumerate(sources_of(select)):
             name = source.alias_or_name.lower()
             columns = self._source(source, known)
             if not name and isinstance(source, exp.Subquery):
                 name = f"({number})"
-            if not name or name in found or clause(source, "joins") or clause(source, "laterals"):
+            if not name or name in columns_by_source or clause(source, "joins") or clause(source, "laterals"):
                 return None
-            found[name] = columns
+            columns_by_source[name] = columns
         for number, lateral in enumerate(clause(select, "laterals") or ()):
-            found[lateral.alias_or_name.lower() or f"(lateral {number})"] = None
-        return found
+            columns_by_source[lateral.alias_or_name.lower() or f"(lateral {number})"] = None
+        return columns_by_source
 
     def _source(self, source: exp.Expr, known: Mapping[str, Columns | None]) -> Columns | None:
         match source:
@@ -247,9 +247,9 @@ class _Reader:
             given = scope.sources[first]
             if given is None:
                 return _UNKNOWN
-            found = _named(given, parts[1].name)
-            if found:
-                return self._fields(found, first, parts, 2, scope)
+            columns = _named(given, parts[1].name)
+            if columns:
+                return self._fields(columns, first, parts, 2, scope)
             if first in scope.unsure:
                 return _UNKNOWN
             if first not in scope.declared and not (scope.everything and _named(scope.everything, first)):
@@ -258,9 +258,9 @@ class _Reader:
         everything = scope.everything
         if not everything:
             return _UNKNOWN
-        if found := _named(everything, first):
+        if columns := _named(everything, first):
             place = next(name for name, given in scope.sources.items() if given and _named(given, first))
-            return self._fields(found, place, parts, 1, scope)
+            return self._fields(columns, place, parts, 1, scope)
         return _UNKNOWN if scope.unsure else self._unknown(parts[0], parts[0].name, everything, scope)
 
     def _unknown(self, part: exp.Expr, name: str, among: Columns, scope: _Scope) -> _Meaning:
@@ -279,12 +279,12 @@ class _Reader:
         )
 
     def _fields(
-        self, found: Sequence[GivenColumn], source: str, parts: Sequence[exp.Expr], at: int, scope: _Scope
+        self, columns: Sequence[GivenColumn], source: str, parts: Sequence[exp.Expr], at: int, scope: _Scope
     ) -> _Meaning:
         """The type behind a path of fields."""
-        if len(found) > 1:
+        if len(columns) > 1:
             return _UNKNOWN
-        kind, column = found[0].type, (source, found[0].name.lower())
+        kind, column = columns[0].type, (source, columns[0].name.lower())
         if parts[0].name.lower() in scope.declared and at < len(parts):
             return _UNKNOWN
         for number in range(at, len(parts)):
@@ -299,8 +299,8 @@ class _Reader:
         """The type of one field, or that there is none."""
         if is_list(kind):
             inner = element_type(kind)
-            found, mistake = (None, None) if inner is None else self._field(inner, part, of)
-            return (None if found is None else f"list<{found}>"), mistake
+            field_type, mistake = (None, None) if inner is None else self._field(inner, part, of)
+            return (None if field_type is None else f"list<{field_type}>"), mistake
         fields = struct_fields(kind)
         if fields is not None and part.name.lower() in fields:
             return fields[part.name.lower()], None
@@ -360,9 +360,9 @@ class _Reader:
         kind = self._type(path.this, scope)
         if kind is None or not isinstance(path.expression, exp.Identifier):
             return None
-        found, mistake = self._field(kind, path.expression, path.this.sql(dialect="spark"))
+        field_type, mistake = self._field(kind, path.expression, path.this.sql(dialect="spark"))
         self._note(mistake)
-        return found
+        return field_type
 
     def _check_grouping(self, scope: _Scope) -> None:
         """Columns beside aggregates that the query does not group by."""
@@ -377,10 +377,10 @@ class _Reader:
                 value for name, value in group.args.items() if name != "expressions"
             ):
                 return
-            found = [self._grouped_by(each, scope) for each in group.expressions]
-            if None in found:
+            groupings = [self._grouped_by(each, scope) for each in group.expressions]
+            if None in groupings:
                 return
-            grouped = {each for keys in found for each in keys or ()}
+            grouped = {each for keys in groupings for each in keys or ()}
         for expression in select.expressions:
             value = expression.this if isinstance(expression, exp.Alias) else expression
             column = _root(value)
@@ -492,14 +492,14 @@ def _named(columns: Columns, name: str) -> list[GivenColumn]:
 
 def _parts(column: exp.Column) -> list[exp.Expr]:
     """The identifiers of a dotted name, however long it is."""
-    found: list[exp.Expr] = list(column.parts)
+    identifiers: list[exp.Expr] = list(column.parts)
     at: exp.Expr = column
     while isinstance(at.parent, exp.Dot) and at.parent.this is at:
         at = at.parent
         if not isinstance(at.expression, exp.Identifier):
             break
-        found.append(at.expression)
-    return found
+        identifiers.append(at.expression)
+    return identifiers
 
 
 def _root(expr: exp.Expr) -> exp.Expr:
@@ -510,10 +510,10 @@ def _root(expr: exp.Expr) -> exp.Expr:
 
 def _declared(select: exp.Select) -> Counter[str]:
     """Names that the query gives by itself, anywhere in it: aliases, parameters of lambdas, windows."""
-    found = [item.alias for item in select.find_all(exp.Alias, exp.TableAlias, exp.Window) if item.alias]
-    found += [each.name for item in select.find_all(exp.Aliases, exp.Lambda) for each in item.expressions]
-    found += [each.name for item in select.find_all(exp.TableAlias) for each in item.columns]
-    return Counter(name.lower() for name in found)
+    names = [node.alias for node in select.find_all(exp.Alias, exp.TableAlias, exp.Window) if node.alias]
+    names += [each.name for node in select.find_all(exp.Aliases, exp.Lambda) for each in node.expressions]
+    names += [each.name for node in select.find_all(exp.TableAlias) for each in node.columns]
+    return Counter(name.lower() for name in names)
 
 
 def _selected_fields(select: exp.Select) -> Iterator[str]:

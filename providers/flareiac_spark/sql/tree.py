@@ -43,9 +43,9 @@ def is_call(node: object, names: Container[str]) -> TypeGuard[exp.Anonymous]:
     return isinstance(node, exp.Anonymous) and node.name.lower() in names
 
 
-def is_star(item: object) -> bool:
+def is_star(node: object) -> bool:
     """``*`` or ``t.*``."""
-    return isinstance(item, exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star))
+    return isinstance(node, exp.Star) or (isinstance(node, exp.Column) and isinstance(node.this, exp.Star))
 
 
 def column_of(giver: str, name: str) -> exp.Column:

@@ -93,11 +93,11 @@ def buffer_of(call: exp.Expr, column: ColumnType) -> Buffer | None:
         return (COUNT,)
     if argument is None:
         return None
-    found = type_of(argument, column)
+    value_type = type_of(argument, column)
     if name in _SAME_VALUE:
-        kept = found or f"type of {argument.sql(dialect='spark')}"
+        kept = value_type or f"type of {argument.sql(dialect='spark')}"
         return (kept, "boolean") if _SAME_VALUE[name] == "seen" else (kept,)
-    return _numeric_buffer(name, found)
+    return _numeric_buffer(name, value_type)
 
 
 def same_buffer(old: Buffer | None, new: Buffer | None) -> bool | None:
@@ -119,20 +119,20 @@ def same_buffer(old: Buffer | None, new: Buffer | None) -> bool | None:
     return None if any(each.startswith("type of ") for each in (*old, *new)) else False
 
 
-def _numeric_buffer(name: str, found: str | None) -> Buffer | None:
-    match name, found:
+def _numeric_buffer(name: str, value_type: str | None) -> Buffer | None:
+    match name, value_type:
         case "sum", "byte" | "short" | "int" | "long":
             return ("long",)
         case "sum", "float" | "double":
             return ("double",)
-        case "sum", str() if size := re.fullmatch(r"decimal\((\d+), ?(\d+)\)", found):
+        case "sum", str() if size := re.fullmatch(r"decimal\((\d+), ?(\d+)\)", value_type):
             return (f"decimal({min(38, int(size[1]) + 10)},{size[2]})", "boolean")
         case "avg" | "mean", "byte" | "short" | "int" | "long" | "float" | "double":
             return ("double", "long")
         case "bool_and" | "every" | "bool_or" | "some" | "any", _:
             return ("boolean",)
         case "bit_and" | "bit_or" | "bit_xor", str():
-            return (found,)
+            return (value_type,)
         case _:
             return None
 

@@ -10,7 +10,7 @@ from flareiac_spark.sql.composition.resolve import Resolver, column_name
 from flareiac_spark.sql.composition.scope import CannotTell, Scope
 from flareiac_spark.sql.functions import AGGREGATES, WINDOWS
 from flareiac_spark.sql.normalize import normalize, same_text
-from flareiac_spark.sql.operators import Aggregate, Item
+from flareiac_spark.sql.operators import Aggregate, NamedExpr
 from flareiac_spark.sql.tree import column_of, unaliased, written_where
 
 
@@ -72,7 +72,7 @@ class _Gatherer:
     def all(self) -> Gathered:
         items = self._items()
         self._group(items)
-        outputs = [(name, self._output(item, name)) for name, item in items]
+        outputs = [(name, self._output(expr, name)) for name, expr in items]
         having = self._select.args.get("having")
         finish = self._finish()
         conditions = (
@@ -87,26 +87,26 @@ class _Gatherer:
     def _output(self, expr: exp.Expr, name: str) -> exp.Expr:
         resolved = self._resolved(expr)
         self._words = _words(unaliased(expr), resolved)
-        found = self._above(resolved, name)
+        output = self._above(resolved, name)
         self._words = []
-        return found
+        return output
 
     def _items(self) -> list[tuple[str, exp.Expr]]:
-        found = []
+        items = []
         for expression in self._select.expressions:
             if expression.is_star and not isinstance(expression, exp.Anonymous):
                 raise CannotTell("a star beside aggregates")
             if isinstance(expression, exp.Aliases):
                 raise CannotTell("rows are made beside aggregates")
-            found.append((column_name(expression), expression))
-        return found
+            items.append((column_name(expression), expression))
+        return items
 
     def _resolved(self, expr: exp.Expr) -> exp.Expr:
         if not isinstance(expr, exp.Alias):
             return self._resolver.resolve(expr)
-        found = self._resolver.resolve(expr.this)
-        self._resolver.earlier[expr.alias.lower()] = found.copy()
-        return found
+        resolved = self._resolver.resolve(expr.this)
+        self._resolver.earlier[expr.alias.lower()] = resolved.copy()
+        return resolved
 
     # Keys
 
@@ -116,7 +116,7 @@ class _Gatherer:
             return
         if group.args.get("all"):
             expressions = [
-                unaliased(item) for _, item in items if not any(is_aggregate(node) for node in _own(item))
+                unaliased(expr) for _, expr in items if not any(is_aggregate(node) for node in _own(expr))
             ]
         else:
             expressions = list(group.expressions)
@@ -131,12 +131,12 @@ class _Gatherer:
 
     def _sets(self, name: str, nodes: object) -> list[exp.Expr]:
         """ROLLUP and the like: their columns become keys, their form a text."""
-        found: list[exp.Expr] = []
+        keys: list[exp.Expr] = []
         for node in nodes if isinstance(nodes, list) else []:
             for child in node.iter_expressions():
-                found += child.expressions if isinstance(child, exp.Tuple) else [child]
+                keys += child.expressions if isinstance(child, exp.Tuple) else [child]
             self._sets_written.append((node, name))
-        return [child.this if isinstance(child, exp.Paren) else child for child in found]
+        return [child.this if isinstance(child, exp.Paren) else child for child in keys]
 
     def _key(self, expression: exp.Expr, items: list[tuple[str, exp.Expr]]) -> None:
         if isinstance(expression, exp.Rollup | exp.Cube | exp.GroupingSets):
@@ -162,7 +162,7 @@ class _Gatherer:
             name = f"k{len(self._aggregate.keys)}"
             self._keys.setdefault(text, name)
             self._places[written] = name
-            self._aggregate.keys.append(Item(name=name, expr=resolved, step=self._aggregate.step))
+            self._aggregate.keys.append(NamedExpr(name=name, expr=resolved, step=self._aggregate.step))
 
     def _by_alias(self, column: exp.Column, items: list[tuple[str, exp.Expr]]) -> exp.Expr:
         """A column of the relations goes before an alias. Where both could be meant, an alias is, unless it
@@ -170,7 +170,7 @@ class _Gatherer:
         """
         name = column.name.lower()
         aliased: list[exp.Expr] = [
-            item.this for given, item in items if given.lower() == name and isinstance(item, exp.Alias)
+            expr.this for given, expr in items if given.lower() == name and isinstance(expr, exp.Alias)
         ]
         if not aliased or self._scope.surely(name):
             return column
@@ -234,7 +234,7 @@ class _Gatherer:
         if text not in self._calls:
             name = self._calls[text] = f"a{len(self._calls)}"
             self._aggregate.calls.append(
-                Item(name=name, expr=call.copy(), step=self._aggregate.step, given=given.lower())
+                NamedExpr(name=name, expr=call.copy(), step=self._aggregate.step, given=given.lower())
             )
         elif written is not None and (text, written) not in self._written:
             raise CannotTell("one value is aggregated under two names, and the state keeps both results")
@@ -265,7 +265,7 @@ def _topmost(tree: exp.Expr) -> list[exp.Expr]:
     """The aggregates of an expression, those inside others left out, as they stand."""
     if is_aggregate(tree):
         return [tree]
-    return [found for child in tree.iter_expressions() for found in _topmost(child)]
+    return [aggregate for child in tree.iter_expressions() for aggregate in _topmost(child)]
 
 
 def _words(tree: exp.Expr, resolved: exp.Expr) -> list[str]:

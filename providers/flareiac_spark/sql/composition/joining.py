@@ -7,7 +7,7 @@ from sqlglot import exp
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sql.composition.scope import CannotTell, Scope, Source, Through
 from flareiac_spark.sql.normalize import same_text
-from flareiac_spark.sql.operators import Item, Join
+from flareiac_spark.sql.operators import Join, NamedExpr
 from flareiac_spark.sql.tree import column_of, written_where
 
 _LEFT, _RIGHT = 0, 1
@@ -93,7 +93,7 @@ class _Kept:
             if text not in self._names:
                 name = self._names[text] = f"c{len(self._names)}"
                 order = side, f"{place[0]:05d}{place[1]}"
-                self._join.kept.append(Item(name=name, expr=expr, step=self._join.step, place=order))
+                self._join.kept.append(NamedExpr(name=name, expr=expr, step=self._join.step, place=order))
             return written_where(column_of(self._join.id, self._names[text]), expr)
 
         return keep

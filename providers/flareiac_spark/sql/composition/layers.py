@@ -14,7 +14,7 @@ from flareiac_spark.sql.operators import (
     Compute,
     Dedup,
     Generate,
-    Item,
+    NamedExpr,
     Scan,
     Union,
     UnionColumn,
@@ -52,11 +52,11 @@ def deduplicated(made: Made, relation: Relation, step: str, keys: tuple[str, ...
     """``keys``: the columns that tell rows apart; empty: all of them."""
     source = Source(names=(), given=relation.given)
     values = [(key.lower(), source.find(key.lower())) for key in keys]
-    items = [Item(name=name, expr=value, step=step) for name, value in values if value is not None]
+    items = [NamedExpr(name=name, expr=value, step=step) for name, value in values if value is not None]
     if len(items) < len(keys):
         raise CannotTell(f"what {step} is deduplicated by is not known")
     if not keys:
-        items = [Item(name=each.name, expr=each.value("*"), step=step) for each in relation.given]
+        items = [NamedExpr(name=each.name, expr=each.value("*"), step=step) for each in relation.given]
     dedup = Dedup(id=made.id("dedup"), step=step, input=relation.block, keys=items)
     return Relation(block=Block(base=made.known(dedup)), given=relation.given)
 
@@ -66,7 +66,7 @@ def distinct(made: Made, relation: Relation, step: str) -> Relation:
     them.
     """
     keys = [
-        Item(name=f"k{place}", expr=each.value("*"), step=step, given=each.name)
+        NamedExpr(name=f"k{place}", expr=each.value("*"), step=step, given=each.name)
         for place, each in enumerate(relation.given)
     ]
     block = relation.block
@@ -127,6 +127,6 @@ def generated(
 
 def computed(made: Made, block: Block, expr: exp.Expr, step: str) -> tuple[Block, exp.Expr]:
     """A value whose place of evaluation counts, and the column by which it is read."""
-    value = Item(name="x0", expr=expr, step=step)
+    value = NamedExpr(name="x0", expr=expr, step=step)
     compute = made.known(Compute(id=made.id("compute"), step=step, input=block, items=[value]))
     return Block(base=compute), column_of(compute.id, "x0")

@@ -37,16 +37,16 @@ _INNER_WITHOUT = {
 
 def split(condition: exp.Expr) -> list[exp.Expr]:
     """The operands of an AND."""
-    found = operands_of(condition)
-    return [condition] if len(found) > 1 and isinstance(bare(condition), exp.Or) else found
+    operands = operands_of(condition)
+    return [condition] if len(operands) > 1 and isinstance(bare(condition), exp.Or) else operands
 
 
 def substituted(expr: exp.Expr, meaning: Callable[[Symbol], exp.Expr | None]) -> exp.Expr:
     """The expression with some columns replaced."""
 
     def replaced(node: exp.Expr) -> exp.Expr:
-        found = meaning((node.table, node.name)) if isinstance(node, exp.Column) else None
-        return node if found is None else found.copy()
+        replacement = meaning((node.table, node.name)) if isinstance(node, exp.Column) else None
+        return node if replacement is None else replacement.copy()
 
     return expr.copy().transform(replaced, copy=False)
 
@@ -136,7 +136,7 @@ def _filter_outer_join(block: Block, join: Join, condition: Condition, sides: se
 def _into_side(join: Join, side: int, condition: Condition) -> None:
     expr = condition.expr
     if join.stateful:
-        kept = {(join.id, item.name): item.expr for item in join.kept}
+        kept = {(join.id, named_expr.name): named_expr.expr for named_expr in join.kept}
         expr = substituted(expr, kept.get)
     add_filter(join.left if side == _LEFT else join.right, _moved(condition, expr))
 
@@ -159,7 +159,7 @@ def _compare_sides(join: Join, condition: Condition) -> None:
 
 def _sides(join: Join, expr: exp.Expr) -> set[int]:
     if join.stateful:
-        places = {(join.id, item.name): item.place[0] for item in join.kept}
+        places = {(join.id, named_expr.name): named_expr.place[0] for named_expr in join.kept}
         return {places[symbol] for symbol in symbols_in(expr) if symbol in places}
     given = {giver for giver, _ in symbols_in(expr)}
     return {side for side, block in ((_LEFT, join.left), (_RIGHT, join.right)) if given & givers(block.base)}

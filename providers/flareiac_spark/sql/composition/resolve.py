@@ -62,23 +62,23 @@ class Resolver:
         arguments: dict[str, Any] = {}
         for name, value in node.args.items():
             if isinstance(value, list):
-                arguments[name] = [each for item in value for each in self._listed(item, node)]
+                arguments[name] = [each for argument in value for each in self._listed(argument, node)]
             else:
                 arguments[name] = self._single(value)
         return type(node)(**arguments)
 
-    def _listed(self, item: Any, parent: exp.Expr) -> list[Any]:
-        if not is_star(item):
-            return [self._single(item)]
-        if is_call(parent, ("count",)) and isinstance(item, exp.Star):
-            return [item.copy()]
-        return [each.value("*") for each in self._stars(item)]
+    def _listed(self, argument: Any, parent: exp.Expr) -> list[Any]:
+        if not is_star(argument):
+            return [self._single(argument)]
+        if is_call(parent, ("count",)) and isinstance(argument, exp.Star):
+            return [argument.copy()]
+        return [each.value("*") for each in self._stars(argument)]
 
     def _stars(self, star: exp.Expr) -> list[Given]:
-        found = self._scope.starred(star)
-        if any(each.open and each.without for each in found):
+        given = self._scope.starred(star)
+        if any(each.open and each.without for each in given):
             raise CannotTell("a star with exceptions inside an expression")
-        return found
+        return given
 
     # Names
 
@@ -87,16 +87,16 @@ class Resolver:
         each other, and what a field is called must not get lost with the name of the column that it was made
         of.
         """
-        found: list[exp.Expr] = []
+        arguments: list[exp.Expr] = []
         for expression in call.expressions:
             if is_star(expression):
-                found += [
+                arguments += [
                     _called(each.value("*"), "" if each.open else _made_up(each))
                     for each in self._stars(expression)
                 ]
             else:
-                found.append(self._field(expression))
-        return found
+                arguments.append(self._field(expression))
+        return arguments
 
     def _field(self, expr: exp.Expr) -> exp.Expr:
         expr = bare(expr)
@@ -154,12 +154,12 @@ class Resolver:
         if defined is not None and not self._scope.surely(parts[0]) and not self._qualifies(parts):
             return self._of_earlier(written, defined)
         is_window = parts[0] in WINDOWS and not self._scope.surely(parts[0]) and not self._qualifies(parts)
-        found = self._window(parts) if is_window else None
-        if found is None:
-            found = self._scope.find(written)
-        if found is None:
+        meaning = self._window(parts) if is_window else None
+        if meaning is None:
+            meaning = self._scope.find(written)
+        if meaning is None:
             raise CannotTell(f"what {'.'.join(parts)} means is not known")
-        return found
+        return meaning
 
     def _qualifies(self, parts: list[str]) -> bool:
         return len(parts) > 1 and any(source.answers(parts[:1]) for source in self._scope.sources)
@@ -169,11 +169,11 @@ class Resolver:
         is meant, unless the definition itself reads that column.
         """
         if self._scope.maybe(parts[0].lower()):
-            found = self._scope.find(parts)
-            if found is not None and any(
-                column == found.find(exp.Column) for column in defined.find_all(exp.Column)
+            meaning = self._scope.find(parts)
+            if meaning is not None and any(
+                column == meaning.find(exp.Column) for column in defined.find_all(exp.Column)
             ):
-                return found
+                return meaning
             raise CannotTell(f"whether {parts[0]} is a column or the one defined beside it is not known")
         return fields_of(defined.copy(), parts[1:])
 

@@ -42,13 +42,13 @@ class Given:
 
     def value(self, name: str) -> exp.Expr:
         """The expression of one column, ``name`` counting for an open one only."""
-        found = self.expr.copy()
+        expr = self.expr.copy()
         if self.open and name != "*":
-            found.set("this", exp.to_identifier(name, quoted=True))
+            expr.set("this", exp.to_identifier(name, quoted=True))
         place = (self.place[0], name) if self.open else self.place
         for step in self.through:
-            found = step(found, place)
-        return found
+            expr = step(expr, place)
+        return expr
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -100,10 +100,10 @@ class Scope:
             sources = [source for source in self.sources if source.answers(lower[:length])]
             if len(sources) > 1:
                 raise CannotTell(f"{'.'.join(parts[:length])} names two relations")
-            if sources and (found := sources[0].find(lower[length])) is not None:
-                return fields_of(found, parts[length + 1 :])
-        found = self._unqualified(lower[0])
-        if found is not None:
+            if sources and (expr := sources[0].find(lower[length])) is not None:
+                return fields_of(expr, parts[length + 1 :])
+        expr = self._unqualified(lower[0])
+        if expr is not None:
             if (
                 self.outer is not None
                 and self.outer.maybe(lower[0])
@@ -113,7 +113,7 @@ class Scope:
                 raise CannotTell(
                     f"whether {parts[0]} belongs to the query or to the one around it is not known"
                 )
-            return fields_of(found, parts[1:])
+            return fields_of(expr, parts[1:])
         return self.outer.find(parts) if self.outer else None
 
     def starred(self, star: exp.Expr) -> list[Given]:
@@ -170,7 +170,7 @@ class Scope:
 
 def fields_of(column: exp.Expr, names: Sequence[str]) -> exp.Expr:
     """``column.a.b``."""
-    found = column
+    path = column
     for name in names:
-        found = exp.Dot(this=found, expression=exp.to_identifier(name))
-    return found
+        path = exp.Dot(this=path, expression=exp.to_identifier(name))
+    return path

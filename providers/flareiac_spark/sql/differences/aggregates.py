@@ -19,7 +19,7 @@ from flareiac_spark.sql.differences.matching import (
     window_change,
 )
 from flareiac_spark.sql.differences.side import Side
-from flareiac_spark.sql.operators import Aggregate, Item
+from flareiac_spark.sql.operators import Aggregate, NamedExpr
 from flareiac_spark.sql.value_types import same_buffer
 
 
@@ -98,7 +98,7 @@ def _calls(both: Comparison, old: Aggregate, new: Aggregate, place: Place) -> No
         )
 
 
-def _call(both: Comparison, old: Item, new: Item, step: str, place: Place) -> None:
+def _call(both: Comparison, old: NamedExpr, new: NamedExpr, step: str, place: Place) -> None:
     """Compares two aggregates that took each other's place."""
     add = partial(both.add, old=both.old.show(old.expr), new=both.new.show(new.expr))
     same = same_buffer(both.old.buffer(old.expr), both.new.buffer(new.expr))

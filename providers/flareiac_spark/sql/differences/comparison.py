@@ -9,7 +9,7 @@ from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark.sql.change_kinds import ChangeKind, ColumnChange, Difference, placed
 from flareiac_spark.sql.differences.matching import never_null
 from flareiac_spark.sql.differences.side import Side, Written
-from flareiac_spark.sql.operators import Item, Operator, Symbol
+from flareiac_spark.sql.operators import NamedExpr, Operator, Symbol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,8 +39,8 @@ class Matched:
     """
 
     pairs: list[tuple[int, int]]
-    gone: list[Item]
-    came: list[Item]
+    gone: list[NamedExpr]
+    came: list[NamedExpr]
 
     @property
     def is_reordered(self) -> bool:
@@ -89,12 +89,14 @@ class Comparison:
         name = f"{old[0]}.{old[1]}" if old[1] != "*" else old[0]
         self.old.names[old] = self.new.names[new] = name
 
-    def matched(self, old: Operator, new: Operator, before: list[Item], after: list[Item]) -> Matched:
+    def matched(
+        self, old: Operator, new: Operator, before: list[NamedExpr], after: list[NamedExpr]
+    ) -> Matched:
         """Pairs the expressions of one text in two lists. Both sides call them the same from here on."""
         texts = [self.old.text(each.expr) for each in before]
         pairs: list[tuple[int, int]] = []
         free = list(range(len(before)))
-        came: list[Item] = []
+        came: list[NamedExpr] = []
         for place, each in enumerate(after):
             text = self.new.text(each.expr)
             match = next((other for other in free if texts[other] == text), None)
@@ -107,7 +109,7 @@ class Comparison:
         return Matched(pairs=pairs, gone=[before[place] for place in free], came=came)
 
     def alone(
-        self, gone: Sequence[Item], came: Sequence[Item]
+        self, gone: Sequence[NamedExpr], came: Sequence[NamedExpr]
     ) -> Iterator[tuple[Literal["removed", "added"], tuple[str, str]]]:
         """The expressions that one query alone has, each as text on its side."""
         for each in gone:
@@ -115,7 +117,7 @@ class Comparison:
         for each in came:
             yield "added", ("", self.new.show(each.expr))
 
-    def lists(self, old: list[Item], new: list[Item]) -> tuple[str, str]:
+    def lists(self, old: list[NamedExpr], new: list[NamedExpr]) -> tuple[str, str]:
         """Both lists as SQL for people."""
         return self.old.listed(each.expr for each in old), self.new.listed(each.expr for each in new)
 
@@ -132,7 +134,7 @@ class Comparison:
         before, after = self.old.type(old), self.new.type(new)
         return None if before is None or after is None else before == after
 
-    def exchangeable(self, old: list[Item], new: list[Item]) -> bool | None:
+    def exchangeable(self, old: list[NamedExpr], new: list[NamedExpr]) -> bool | None:
         """Returns True if the state takes each key for the one at its place."""
         return all_of([self.key_type(one.expr, other.expr) for one, other in zip(old, new, strict=True)])
 

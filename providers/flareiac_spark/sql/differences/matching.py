@@ -5,18 +5,18 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from flareiac_spark.sql.functions import WINDOWS
-from flareiac_spark.sql.operators import Item, Symbol, symbols_in
+from flareiac_spark.sql.operators import NamedExpr, Symbol, symbols_in
 from flareiac_spark.sql.tree import is_call, step_of
 
 
-def paired_keys(gone: list[Item], came: list[Item]) -> list[tuple[Item, Item]]:
+def paired_keys(gone: list[NamedExpr], came: list[NamedExpr]) -> list[tuple[NamedExpr, NamedExpr]]:
     """Keys that took each other's place: a window and a window, then what reads the same columns, then one
     single key and another.
     """
-    pairs: list[tuple[Item, Item]] = []
+    pairs: list[tuple[NamedExpr, NamedExpr]] = []
     lost, more = list(gone), list(came)
 
-    def pair(alike: Callable[[Item, Item], bool]) -> None:
+    def pair(alike: Callable[[NamedExpr, NamedExpr], bool]) -> None:
         for one in list(lost):
             another = next((each for each in more if alike(one, each)), None)
             if another is not None:
@@ -35,11 +35,11 @@ def _columns(expr: exp.Expr) -> set[str]:
     return {name for _, name in symbols_in(expr)}
 
 
-def paired_calls(gone: list[Item], came: list[Item]) -> list[tuple[Item, Item]]:
+def paired_calls(gone: list[NamedExpr], came: list[NamedExpr]) -> list[tuple[NamedExpr, NamedExpr]]:
     """Aggregates that took each other's place: by the output's name, then by their order where none is left
     over.
     """
-    pairs: list[tuple[Item, Item]] = []
+    pairs: list[tuple[NamedExpr, NamedExpr]] = []
     lost, more = list(gone), list(came)
     for one in list(lost):
         another = next((each for each in more if each.given and each.given == one.given), None)

@@ -36,5 +36,5 @@ def _column(column: exp.Column, composed: Composed) -> exp.Expr:
     made_of = meanings(composed.operators.get(column.table), column.name)
     if not made_of:
         return exp.Star() if column.name == "*" else exp.column(exp.to_identifier(column.name))
-    found = _readable(made_of[0], composed)
-    return exp.paren(found, copy=False) if isinstance(found, exp.Binary) else found
+    expr = _readable(made_of[0], composed)
+    return exp.paren(expr, copy=False) if isinstance(expr, exp.Binary) else expr
