@@ -46,9 +46,9 @@ def describe(recorded: Recorded, project: Project) -> DescribedCheckpoint:
             for item, number in numbered
         ),
         queries=tuple(
-            _query(item, item.found, number)
+            _query(item, item.checkpoint, number)
             for item, number in numbered
-            if item.found is not None and number == generation
+            if item.checkpoint is not None and number == generation
         ),
         left=tuple(str(place) for place in left_behind(layout, project).copies),
     )

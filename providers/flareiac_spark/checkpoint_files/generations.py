@@ -21,14 +21,14 @@ class Generation:
     """One folder. ``output`` is the name of its query ("" for an imported folder, which is the location
     itself, with number 0).
 
-    ``found`` is what a query left in it; ``damage`` why that cannot be determined.
+    ``checkpoint`` is what a query left in it; ``damage`` why that cannot be determined.
     """
 
     output: str
     number: int
     folder: Place
     standing: FolderState
-    found: CheckpointOnDisk | None = None
+    checkpoint: CheckpointOnDisk | None = None
     damage: Damaged | None = None
 
 
@@ -86,12 +86,12 @@ def _refuse_half_a_copy(location: Place) -> None:
 def _generation(output: str, number: int, folder: Place) -> Generation:
     try:
         state = folder_state(folder)
-        found = read_checkpoint(folder) if state is FolderState.USED else None
+        checkpoint = read_checkpoint(folder) if state is FolderState.USED else None
     except Damaged as failure:
         return Generation(
             output=output, number=number, folder=folder, standing=FolderState.USED, damage=failure
         )
-    return Generation(output=output, number=number, folder=folder, standing=state, found=found)
+    return Generation(output=output, number=number, folder=folder, standing=state, checkpoint=checkpoint)
 
 
 def damage(address: str, failure: Damaged) -> Diagnostic:

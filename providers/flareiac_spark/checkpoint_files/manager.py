@@ -45,8 +45,8 @@ def mark_of(location: Place) -> Mark | None:
 
 def manager_of(location: Place) -> str:
     """The lineage of the state that manages the checkpoint; empty where none is known. Raises ``Damaged``."""
-    found = mark_of(location)
-    return found.lineage if found is not None else ""
+    note = mark_of(location)
+    return note.lineage if note is not None else ""
 
 
 def mark(location: Place, lineage: str, *, arriving_from: str = "", moved_to: str = "") -> None:

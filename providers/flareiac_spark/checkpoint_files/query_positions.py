@@ -79,14 +79,14 @@ def _first(sources: Place) -> tuple[int | None, ...]:
     """The snapshot at which each source began, None where it has none: Iceberg notes it at the first start,
     and looks at it again.
     """
-    found = {
+    entries = {
         int(name): entry
         for name in names_in(sources)
         if name.isdigit() and (entry := sources / name / "offsets" / "0").is_file()
     }
     texts = [
-        found[at].read_text(encoding="utf-8") if at in found else None
-        for at in range(max(found, default=-1) + 1)
+        entries[at].read_text(encoding="utf-8") if at in entries else None
+        for at in range(max(entries, default=-1) + 1)
     ]
     return _snapshots(texts)
 

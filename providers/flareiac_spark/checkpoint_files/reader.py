@@ -132,11 +132,11 @@ def _refuse_half_a_copy(folder: Place) -> None:
     """Without ``metadata`` Spark would take the rest for another query's, and go on with its offsets all the
     same.
     """
-    found = next((log for log in ("offsets", "commits") if newest(folder / log) is not None), None)
-    if found is not None and preparation_note(folder) is None:
+    log_name = next((log for log in ("offsets", "commits") if newest(folder / log) is not None), None)
+    if log_name is not None and preparation_note(folder) is None:
         raise Damaged(
             folder / "metadata",
-            f"it is not there, and {found} are: half of a checkpoint was copied or deleted",
+            f"it is not there, and {log_name} are: half of a checkpoint was copied or deleted",
         )
 
 
@@ -147,8 +147,8 @@ def preparation_note(folder: Place) -> Mapping[str, Any] | None:
     note = note_of(folder)
     if not note.exists():
         return None
-    found = json_object(text_of(note), note).get("seeded")
-    return found if isinstance(found, dict) else None
+    seed = json_object(text_of(note), note).get("seeded")
+    return seed if isinstance(seed, dict) else None
 
 
 def note_of(folder: Place) -> Place:

@@ -27,9 +27,9 @@ def broken_state(state: Place, operator: int, stores: list[Any], version: int) -
     there is none.
     """
     for folder in _folders(state / str(operator), stores):
-        found = _broken(folder, version)
-        if found is not None:
-            return found
+        broken_file = _broken(folder, version)
+        if broken_file is not None:
+            return broken_file
     return None
 
 
@@ -46,7 +46,7 @@ def _folders(operator: Place, stores: list[Any]) -> Iterator[Place]:
 
 def _broken(folder: Place, version: int) -> tuple[Place, str] | None:
     try:
-        sizes = {item.name: item.stat().st_size for item in folder.iterdir() if item.is_file()}
+        sizes = {entry.name: entry.stat().st_size for entry in folder.iterdir() if entry.is_file()}
     except FileNotFoundError:
         sizes = {}
     if any("_" in name and not name.startswith((".", "_")) for name in sizes):
@@ -69,12 +69,12 @@ def _broken(folder: Place, version: int) -> tuple[Place, str] | None:
 
 
 def _newest_snapshot(sizes: Mapping[str, int], version: int) -> str | None:
-    found = [
+    snapshots = [
         (int(match.group(1)), name)
         for name in sizes
         if (match := _VERSIONED.fullmatch(name)) and match.group(2) in _SNAPSHOTS
     ]
-    return max(((number, name) for number, name in found if number <= version), default=(0, None))[1]
+    return max(((number, name) for number, name in snapshots if number <= version), default=(0, None))[1]
 
 
 def _unfit_snapshot(path: Place, size: int) -> tuple[Place, str] | None:

@@ -31,7 +31,7 @@ class LastQuery:
     """
 
     folder: Place
-    found: CheckpointOnDisk | None
+    checkpoint: CheckpointOnDisk | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +144,7 @@ def _last(newest: Place | None) -> LastQuery | None:
         note = None if found is not None else preparation_note(folder)
         earlier = note.get("after") if note is not None else None
         if not isinstance(earlier, str):
-            return LastQuery(folder=folder, found=found)
+            return LastQuery(folder=folder, checkpoint=found)
         folder = place_at(earlier)
         if note is not None and note.get("batch") is not None and not is_begun(folder):
             raise Damaged(

@@ -86,14 +86,19 @@ def _refusals(switch: GenerationSwitch, query: QueryState) -> Iterator[Diagnosti
 
 
 def _in_flight(switch: GenerationSwitch, query: QueryState) -> int | None:
-    if switch.reads_from_the_start or switch.old is None or query.last is None or query.last.found is None:
+    if (
+        switch.reads_from_the_start
+        or switch.old is None
+        or query.last is None
+        or query.last.checkpoint is None
+    ):
         return None
-    return query.last.found.in_flight
+    return query.last.checkpoint.in_flight
 
 
 def _carried(switch: GenerationSwitch, query: QueryState) -> Positions | Copied | Refusal:
     before, after = switch.before, switch.after
-    found = query.last.found if query.last is not None else None
+    found = query.last.checkpoint if query.last is not None else None
     if found is not None and before is None:
         return Refusal(why="the job is new, and the query that ran there is not known")
     new = query_streams(after, query.name, _uuids(switch.new))

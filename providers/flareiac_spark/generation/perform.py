@@ -93,7 +93,7 @@ def _last_batch(
 ) -> LastBatch | None:
     """The last batch whose rows are everywhere. None: nothing came before."""
     query, batch = beginning.query, beginning.settles
-    found = query.last.found if query.last is not None else None
+    found = query.last.checkpoint if query.last is not None else None
     known = _at_batch(query, found.started if found is not None else None)
     if known is None or batch is None:
         return known
@@ -114,7 +114,7 @@ def _at_batch(query: QueryState, batch: int | None) -> LastBatch | None:
     """A batch of the query before. None: nothing came before."""
     if query.last is None:
         return None
-    found = query.last.found
+    found = query.last.checkpoint
     return LastBatch(
         folder=query.last.folder, query_id=found.query_id if found is not None else "", batch=batch
     )
@@ -155,7 +155,9 @@ def empty(
     """Takes the rows out of the place of one output, once for a generation, and notes it beside the folder.
     Returns what is recorded of it. Raises ``Failure``.
     """
-    origin = query.last.found.query_id if query.last is not None and query.last.found is not None else ""
+    origin = (
+        query.last.checkpoint.query_id if query.last is not None and query.last.checkpoint is not None else ""
+    )
     work = Truncate(
         target=target(output, switch.new),
         mark=f"{origin or f'{switch.by}/{output.name}'}/g{switch.number:04d}",

@@ -147,7 +147,7 @@ def is_another_state(manager: str, own: str) -> bool:
 def _query(generation: Generation, number: int, in_use: int, now: float) -> QueryFacts:
     query, found = (
         QueryFacts(output=generation.output, number=number, standing=generation.standing),
-        generation.found,
+        generation.checkpoint,
     )
     if found is None or number != in_use:
         return query

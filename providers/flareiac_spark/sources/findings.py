@@ -76,7 +76,7 @@ class TopicRecreated:
 
     topic: str
     noted: str
-    found: str
+    current: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +92,7 @@ class OtherCluster:
     """The brokers belong to another cluster than the one whose offsets the checkpoint holds."""
 
     noted: str
-    found: str
+    current: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,11 +26,11 @@ _SHOWN: Final = 3
 _UNITS: Final = ((24 * 3_600_000, "d"), (3_600_000, "h"), (60_000, "min"), (1000, "s"))
 
 
-def headline(found: Lost, words: BrokerWords) -> str:
+def headline(finding: Lost, words: BrokerWords) -> str:
     """The part of a sentence that names what is wrong. It holds no offset, so that it stays while they
     move.
     """
-    match found:
+    match finding:
         case OffsetsGone(topic=topic):
             return f"the next records to read of {words.topic} {topic} are deleted"
         case BeyondEnd(topic=topic):
@@ -45,9 +45,9 @@ def headline(found: Lost, words: BrokerWords) -> str:
             return f"the brokers belong to another {f'{words.system} {words.cluster}'.strip()}"
 
 
-def details(found: Lost, words: BrokerWords) -> str:
+def details(finding: Lost, words: BrokerWords) -> str:
     """The values, and what they mean, as sentences."""
-    match found:
+    match finding:
         case OffsetsGone(partitions=partitions):
             lost = sum(first - at for at, first in partitions.values())
             places = _partitions(
@@ -69,58 +69,60 @@ def details(found: Lost, words: BrokerWords) -> str:
             return f"{places}. It is another {words.topic} of the same name, or it has lost records."
         case PartitionsGone(partitions=partitions):
             return f"{_numbers(partitions, words)} not there: it is another {words.topic} of the same name."
-        case TopicRecreated(noted=noted, found=there):
+        case TopicRecreated(noted=noted, current=there):
             return (
                 f"The query read the {words.topic} with the id {noted}; the one of this name now has {there}."
             )
         case TopicGone(read=read):
             return "The query has read it before." if read else ""
-        case OtherCluster(noted=noted, found=there):
+        case OtherCluster(noted=noted, current=there):
             return (
                 f"The checkpoint holds offsets of the {words.cluster} {noted}, and the brokers are of "
                 f"{there}. They mean other records there."
             )
 
 
-def complaint(found: Finding, words: BrokerWords) -> str | None:
+def complaint(finding: Finding, words: BrokerWords) -> str | None:
     """The complaint about a job with this finding; None for a finding that is no fault."""
-    match found:
+    match finding:
         case Unknown(why=why):
             return f"unknown whether the records that it has yet to read are still there: {why}"
         case NearDeletion():
-            return near_deletion(found, words)
+            return near_deletion(finding, words)
         case TopicGone(topic=topic, read=False):
             return f"{words.topic} {topic} does not exist"
         case Lag() | PartitionsAdded() | TopicsAdded():
             return None
         case _:
-            head, text = headline(found, words), details(found, words)
+            head, text = headline(finding, words), details(finding, words)
             return f"{head}. {text}" if text else head
 
 
-def near_deletion(found: NearDeletion, words: BrokerWords) -> str:
+def near_deletion(finding: NearDeletion, words: BrokerWords) -> str:
     """The time at which retention reaches the next record to read, in words."""
-    where = f"the next record to read of {words.topic} {found.topic}, {words.partition} {found.partition},"
-    if found.left_ms <= 0:
+    where = (
+        f"the next record to read of {words.topic} {finding.topic}, {words.partition} {finding.partition},"
+    )
+    if finding.left_ms <= 0:
         return f"{where} is older than the {words.topic}'s retention, and can be deleted at any moment"
-    return f"{where} is deleted from about {time_text(found.at_ms)} on, in {span_text(found.left_ms)}"
+    return f"{where} is deleted from about {time_text(finding.at_ms)} on, in {span_text(finding.left_ms)}"
 
 
 def news(reach: InputReach) -> list[str]:
     """The partitions and topics that an input reads from now on and has not read so far."""
-    found, words = [], reach.words
+    texts, words = [], reach.words
     for finding in reach.findings:
         match finding:
             case PartitionsAdded(topic=topic, partitions=partitions):
-                found.append(
+                texts.append(
                     f"new in {words.topic} {topic}: {_named(partitions, words)}, read from the beginning"
                 )
             case TopicsAdded(topics=topics):
                 several = "s" * (len(topics) > 1)
-                found.append(f"new {words.topic}{several} {_listed(topics)}, read from the beginning")
+                texts.append(f"new {words.topic}{several} {_listed(topics)}, read from the beginning")
             case _:
                 pass
-    return found
+    return texts
 
 
 def lag_text(offsets: int) -> str:
@@ -144,13 +146,13 @@ def span_text(span_ms: int) -> str:
 def _partitions(texts: Mapping[int, str], words: BrokerWords) -> str:
     shown = [f"{words.partition} {number} {text}" for number, text in sorted(texts.items())[:_SHOWN]]
     more = len(texts) - _SHOWN
-    found = "; ".join(shown) + (f"; and {more} more" if more > 0 else "")
-    return f"{found[:1].upper()}{found[1:]}"
+    listing = "; ".join(shown) + (f"; and {more} more" if more > 0 else "")
+    return f"{listing[:1].upper()}{listing[1:]}"
 
 
 def _numbers(numbers: Sequence[int], words: BrokerWords) -> str:
-    found = _named(numbers, words)
-    return f"{found[:1].upper()}{found[1:]} {'is' if len(numbers) == 1 else 'are'}"
+    text = _named(numbers, words)
+    return f"{text[:1].upper()}{text[1:]} {'is' if len(numbers) == 1 else 'are'}"
 
 
 def _named(numbers: Sequence[int], words: BrokerWords) -> str:
@@ -158,9 +160,9 @@ def _named(numbers: Sequence[int], words: BrokerWords) -> str:
 
 
 def _listed(names: Iterable[str]) -> str:
-    found = list(names)
-    more = len(found) - _SHOWN
-    return ", ".join(found[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+    listed = list(names)
+    more = len(listed) - _SHOWN
+    return ", ".join(listed[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 def _offsets(count: int) -> str:

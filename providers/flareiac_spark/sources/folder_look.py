@@ -121,13 +121,13 @@ def looked_at(how: FilesRead) -> FolderLook | None:
     oldest = how.oldest_ms
     old = [] if oldest is None else [f for f in files if f.changed_ms < oldest and f.path not in how.read]
     below = [file for file in files if file.below]
-    newest = sorted(files, key=lambda item: item.changed_ms, reverse=True)[:_SAMPLED]
+    newest = sorted(files, key=lambda file: file.changed_ms, reverse=True)[:_SAMPLED]
     return FolderLook(
         folder=str(how.folder),
         files=len(files),
         globs=_counted([file for file in files if _GLOB & set(Path(file.path).name)]),
         below=_counted(below),
-        keys=tuple(dict.fromkeys(key for item in below for key in _keys(how.folder, item.path))),
+        keys=tuple(dict.fromkeys(key for file in below for key in _keys(how.folder, file.path))),
         old=_counted(old),
         sink_log=(how.folder / SINK_LOG).exists(),
         fields=_fields(how, newest),
@@ -168,16 +168,16 @@ def _is_hidden(name: str) -> bool:
 
 def _keys(folder: Path, path: str) -> Iterator[str]:
     for part in Path(path).relative_to(folder).parts[:-1]:
-        if (found := _KEY.fullmatch(part)) is not None:
-            yield found[1]
+        if (match := _KEY.fullmatch(part)) is not None:
+            yield match[1]
 
 
 def _fields(how: FilesRead, files: Sequence[LandedFile]) -> tuple[FieldsWithoutColumn, ...]:
     if not how.json_lines:
         return ()
     lines = [line for file in files for line in _beginning(file.path).splitlines()[:_LINES] if line.strip()]
-    found = judged(SampleRead(format="json", columns=how.columns), str(how.folder), lines)
-    return tuple(item for item in found if isinstance(item, FieldsWithoutColumn))
+    findings = judged(SampleRead(format="json", columns=how.columns), str(how.folder), lines)
+    return tuple(finding for finding in findings if isinstance(finding, FieldsWithoutColumn))
 
 
 def _header(how: FilesRead, files: Sequence[LandedFile]) -> HeaderDiffers | HeaderLine | None:
@@ -210,7 +210,7 @@ def _beginning(path: str) -> bytes:
     """The first bytes of a file that is whole or packed by gzip; nothing where it cannot be read."""
     try:
         with gzip.open(path) if path.endswith(".gz") else Path(path).open("rb") as file:
-            found: bytes = file.read(_BYTES)
+            content: bytes = file.read(_BYTES)
     except (OSError, EOFError, zlib.error):
         return b""
-    return found if len(found) < _BYTES else found.rpartition(b"\n")[0]
+    return content if len(content) < _BYTES else content.rpartition(b"\n")[0]

@@ -35,12 +35,12 @@ def joined(reaches: Iterable[InputReach]) -> InputReach:
     """
     items = list(reaches)
     findings: dict[Hashable, Finding] = {}
-    for finding in (finding for item in items for finding in item.findings):
+    for finding in (finding for reach in items for finding in reach.findings):
         about = _about(finding)
         findings[about] = _worse(findings.get(about, finding), finding)
-    topics = {name: extent for item in items for name, extent in (item.topics or {}).items()}
-    known = bool(items) and all(item.topics is not None for item in items)
-    words = next((item.words for item in items if item.topics is not None), BrokerWords())
+    topics = {name: extent for reach in items for name, extent in (reach.topics or {}).items()}
+    known = bool(items) and all(reach.topics is not None for reach in items)
+    words = next((reach.words for reach in items if reach.topics is not None), BrokerWords())
     return InputReach(findings=tuple(findings.values()), topics=topics if known else None, words=words)
 
 
@@ -59,9 +59,9 @@ def _worse(one: Finding, other: Finding) -> Finding:
     """The worse of two findings that say the same of two queries."""
     match one, other:
         case Lag(), Lag():
-            return max(one, other, key=lambda item: item.total)
+            return max(one, other, key=lambda finding: finding.total)
         case NearDeletion(), NearDeletion():
-            return min(one, other, key=lambda item: item.at_ms)
+            return min(one, other, key=lambda finding: finding.at_ms)
         case OffsetsGone(topic=topic), OffsetsGone():
             return OffsetsGone(topic=topic, partitions=_each(one.partitions, other.partitions, min))
         case BeyondEnd(topic=topic), BeyondEnd():
@@ -83,10 +83,10 @@ def _each(
     other: Mapping[int, _Offsets],
     worse: Callable[[_Offsets, _Offsets], _Offsets],
 ) -> dict[int, _Offsets]:
-    found = dict(one)
+    merged = dict(one)
     for number, offsets in other.items():
-        found[number] = worse(found.get(number, offsets), offsets)
-    return dict(sorted(found.items()))
+        merged[number] = worse(merged.get(number, offsets), offsets)
+    return dict(sorted(merged.items()))
 
 
 def _union(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:

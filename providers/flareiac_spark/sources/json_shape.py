@@ -26,20 +26,20 @@ class JsonShape:
 
 def shape_of(values: Sequence[bytes]) -> JsonShape:
     """The common shape of values; those that are no JSON object are left out."""
-    objects = [found for value in values if (found := _object(value)) is not None]
+    objects = [parsed for value in values if (parsed := _object(value)) is not None]
     tree: AvroType = Record(name="", fields=())
-    for item in objects:
-        tree = _joined(tree, _type(item))
+    for document in objects:
+        tree = _joined(tree, _type(document))
     assert isinstance(tree, Record), "objects joined are an object"
-    return JsonShape(tree=tree, paths=[frozenset(_paths(item, "")) for item in objects])
+    return JsonShape(tree=tree, paths=[frozenset(_paths(document, "")) for document in objects])
 
 
 def _object(value: bytes) -> Mapping[str, Any] | None:
     try:
-        found = parse_json(value)
+        document = parse_json(value)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return document if isinstance(document, dict) else None
 
 
 def _type(value: Any) -> AvroType:
@@ -54,12 +54,12 @@ def _type(value: Any) -> AvroType:
             return Primitive(name="double")
         case dict():
             return Record(
-                name="", fields=tuple(Field(name=name, type=_type(item)) for name, item in value.items())
+                name="", fields=tuple(Field(name=name, type=_type(member)) for name, member in value.items())
             )
         case list():
             items: AvroType = NULL
-            for item in value:
-                items = _joined(items, _type(item))
+            for element in value:
+                items = _joined(items, _type(element))
             return Array(items=items)
         case _:
             return _TEXT
@@ -86,19 +86,19 @@ def _joined(one: AvroType, other: AvroType) -> AvroType:
 
 def _of_both(one: Field | None, other: Field | None) -> AvroType:
     if one is None or other is None:
-        found = one or other
-        return found.type if found is not None else NULL
+        field = one or other
+        return field.type if field is not None else NULL
     return _joined(one.type, other.type)
 
 
 def _paths(value: Any, prefix: str) -> Iterator[str]:
     match value:
         case dict():
-            for name, item in value.items():
+            for name, member in value.items():
                 yield f"{prefix}{name}"
-                yield from _paths(item, f"{prefix}{name}.")
+                yield from _paths(member, f"{prefix}{name}.")
         case list():
-            for item in value:
-                yield from _paths(item, f"{prefix}element.")
+            for element in value:
+                yield from _paths(element, f"{prefix}element.")
         case _:
             pass

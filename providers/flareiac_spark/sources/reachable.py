@@ -45,21 +45,26 @@ class NotedTopics:
 
     topics: tuple[NotedTopic, ...] = ()
 
-    def other_clusters(self, topic: str, found: str | None) -> str | None:
-        """The cluster whose topic of this name was read, where that is certainly not ``found``."""
-        known = {item.cluster for item in self.topics if item.topic == topic}
-        if found is None or None in known or found in known:
+    def other_clusters(self, topic: str, cluster: str | None) -> str | None:
+        """The cluster whose topic of this name was read, where that is certainly not ``cluster``."""
+        known = {read_topic.cluster for read_topic in self.topics if read_topic.topic == topic}
+        if cluster is None or None in known or cluster in known:
             return None
-        return min((item for item in known if item is not None), default=None)
+        return min((known_cluster for known_cluster in known if known_cluster is not None), default=None)
 
     def ids(self, topic: str, cluster: str | None) -> frozenset[str]:
         """The ids under which a topic of a cluster was read; none where one of them is not known."""
         known = {
-            item.id
-            for item in self.topics
-            if item.topic == topic and (item.cluster == cluster or cluster is None or item.cluster is None)
+            read_topic.id
+            for read_topic in self.topics
+            if read_topic.topic == topic
+            and (read_topic.cluster == cluster or cluster is None or read_topic.cluster is None)
         }
-        return frozenset() if None in known else frozenset(item for item in known if item is not None)
+        return (
+            frozenset()
+            if None in known
+            else frozenset(topic_id for topic_id in known if topic_id is not None)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +111,7 @@ def reach_of(
     begun = [topic for topic in position.topics if read is None or topic in read]
     others = (position.noted.other_clusters(topic, view.cluster_id) for topic in begun)
     if (noted := next((other for other in others if other is not None), None)) is not None:
-        other = OtherCluster(noted=noted, found=view.cluster_id or "")
+        other = OtherCluster(noted=noted, current=view.cluster_id or "")
         return InputReach(findings=(other,), topics=topics, words=words)
     missing = [name for name in read or () if name not in view.topics and name not in begun]
     findings = [
@@ -131,17 +136,17 @@ def near(topic: TopicOffsets) -> int | None:
 
 def unread(position: BrokerPosition, view: BrokerView) -> dict[Partition, int]:
     """The next offset to read of each partition that has something to read."""
-    found: dict[Partition, int] = {}
+    offsets: dict[Partition, int] = {}
     for (topic, number), offset in position.next.items():
         there = _partition(view, topic, number)
         if there is not None and there.first <= offset < there.end:
-            found[topic, number] = offset
-    return found
+            offsets[topic, number] = offset
+    return offsets
 
 
 def _partition(view: BrokerView, topic: str, number: int) -> PartitionOffsets | None:
-    found = view.topics.get(topic)
-    return found.partitions.get(number) if found is not None else None
+    topic_view = view.topics.get(topic)
+    return topic_view.partitions.get(number) if topic_view is not None else None
 
 
 def _extent(topic: TopicOffsets) -> TopicExtent:
@@ -161,7 +166,7 @@ def _lost_topics(position: BrokerPosition, view: BrokerView, begun: Sequence[str
         elif noted and there.id is None:
             yield Unknown(why=f"the brokers do not say which topic {topic} is")
         elif noted and there.id is not None and there.id not in noted:
-            yield TopicRecreated(topic=topic, noted=min(noted), found=there.id)
+            yield TopicRecreated(topic=topic, noted=min(noted), current=there.id)
 
 
 def _is_same(position: BrokerPosition, view: BrokerView, there: TopicOffsets) -> bool:
@@ -181,14 +186,14 @@ def _of_topic(position: BrokerPosition, view: BrokerView, topic: str) -> Iterato
         yield PartitionsGone(topic=topic, partitions=tuple(absent))
     known = {number: there.partitions[number] for number in sorted({*next_, *ahead} & {*there.partitions})}
     gone = {
-        number: (next_[number], item.first)
-        for number, item in known.items()
-        if number in next_ and 0 <= next_[number] < item.first
+        number: (next_[number], offsets.first)
+        for number, offsets in known.items()
+        if number in next_ and 0 <= next_[number] < offsets.first
     }
     beyond = {
-        number: (offset, item.end)
-        for number, item in known.items()
-        if (offset := max(next_.get(number, 0), ahead.get(number, 0))) > item.end
+        number: (offset, offsets.end)
+        for number, offsets in known.items()
+        if (offset := max(next_.get(number, 0), ahead.get(number, 0))) > offsets.end
     }
     if gone:
         yield OffsetsGone(topic=topic, partitions=gone)
@@ -237,7 +242,7 @@ def _near_deletion(
     }
     if not times:
         return
-    number = min(times, key=lambda item: (times[item], item))
+    number = min(times, key=lambda partition: (times[partition], partition))
     at_ms = times[number] + (there.retention_ms or 0)
     if at_ms - ages.now_ms <= within:
         yield NearDeletion(topic=topic, partition=number, at_ms=at_ms, left_ms=max(0, at_ms - ages.now_ms))

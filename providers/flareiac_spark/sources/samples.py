@@ -78,7 +78,7 @@ def _fields(
     new = tuple(
         difference for difference in differences(shape.tree, columns) if isinstance(difference, NewField)
     )
-    having = sum(any(item.path in paths for item in new) for paths in shape.paths)
+    having = sum(any(column.path in paths for column in new) for paths in shape.paths)
     if new:
         yield FieldsWithoutColumn(topic=topic, records=len(shape.paths), having=having, fields=new)
 

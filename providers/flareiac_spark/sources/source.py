@@ -320,22 +320,22 @@ def source_class(kind: str) -> type[Source] | None:
         return UnknownSource
     if kind not in runtime_sources.KINDS:
         return None
-    found: type[Source] = import_module(f"{sources.__name__}.{kind}.definition").KIND
-    return found
+    record_class: type[Source] = import_module(f"{sources.__name__}.{kind}.definition").KIND
+    return record_class
 
 
 def kinds() -> Iterator[tuple[str, type[Source]]]:
     """The kinds that users may declare, with their names."""
     for name in runtime_sources.KINDS:
-        found = source_class(name)
-        assert found is not None, name
-        yield name, found
+        record_class = source_class(name)
+        assert record_class is not None, name
+        yield name, record_class
 
 
 def offsets_of(kind: str) -> Offsets:
     """The rules for the offsets of a kind; also of one that is not known."""
-    found = source_class(kind)
-    return found.offsets if found is not None else Offsets()
+    record_class = source_class(kind)
+    return record_class.offsets if record_class is not None else Offsets()
 
 
 def without_columns(columns: Sequence[Column], diagnostics: Diagnostics) -> None:

@@ -80,7 +80,7 @@ def test_a_batch_in_flight_needs_its_end_too() -> None:
 
 def test_another_topic_of_the_same_name_is_recognized_by_its_id_alone() -> None:
     found = _reach(_at(3), _view(_topic((0, 10), topic_id="t-2")))
-    assert found.findings == (TopicRecreated(topic="orders", noted="t-1", found="t-2"),)
+    assert found.findings == (TopicRecreated(topic="orders", noted="t-1", current="t-2"),)
 
 
 def test_brokers_that_do_not_tell_the_id_leave_it_unknown() -> None:
@@ -89,7 +89,7 @@ def test_brokers_that_do_not_tell_the_id_leave_it_unknown() -> None:
 
 def test_another_cluster_makes_every_offset_meaningless() -> None:
     found = _reach(_at(3), _view(_topic((0, 10)), cluster="c-2"))
-    assert found.findings == (OtherCluster(noted="c-1", found="c-2"),)
+    assert found.findings == (OtherCluster(noted="c-1", current="c-2"),)
 
 
 def test_a_topic_that_was_read_on_two_clusters_is_known_on_both() -> None:
@@ -103,7 +103,7 @@ def test_a_topic_that_was_read_on_two_clusters_is_known_on_both() -> None:
     assert not _reach(_at(3, noted=both), there).lost
     other = _view(_topic((0, 10), topic_id="t-1"), cluster="c-9")
     assert _reach(_at(3, noted=both), other).lost == (
-        TopicRecreated(topic="orders", noted="t-9", found="t-1"),
+        TopicRecreated(topic="orders", noted="t-9", current="t-1"),
     )
 
 

@@ -53,9 +53,9 @@ def _backward(schema: Record, columns: Sequence[SpecColumn]) -> str:
 
 def _names(schema: Record, columns: Sequence[SpecColumn], *, defaults: bool) -> list[str]:
     """Required columns whose field may go."""
-    found = ((column, schema.field(column.name)) for column in columns if column.required)
+    fields = ((column, schema.field(column.name)) for column in columns if column.required)
     return [
-        column.name for column, field in found if field is not None and (field.has_default or not defaults)
+        column.name for column, field in fields if field is not None and (field.has_default or not defaults)
     ]
 
 

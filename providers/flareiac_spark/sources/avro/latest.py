@@ -98,26 +98,26 @@ def _asked(registry: Registry, subject: str) -> SubjectAnswer:
 
 def compared(read: SchemaRead, answers: Mapping[str, SubjectAnswer]) -> tuple[SchemaFinding, ...]:
     """One for each subject; what keeps it from being known is said once."""
-    found = (_compared(answers[subject], read) for subject in read.subjects)
-    return tuple(dict.fromkeys(found))
+    findings = (_compared(answers[subject], read) for subject in read.subjects)
+    return tuple(dict.fromkeys(findings))
 
 
 def _compared(answer: SubjectAnswer, read: SchemaRead) -> SchemaFinding:
     if isinstance(answer, SchemaUnknown):
         return answer
-    found = answer.newest
-    name = f"version {found.version} of the subject {found.subject}"
-    if found.schema.kind != "AVRO":
-        return SchemaUnknown(why=f"{name} is a schema of kind {found.schema.kind}, not of Avro")
+    version = answer.newest
+    name = f"version {version.version} of the subject {version.subject}"
+    if version.schema.kind != "AVRO":
+        return SchemaUnknown(why=f"{name} is a schema of kind {version.schema.kind}, not of Avro")
     try:
-        tree = parse(found.schema.text, found.schema.references)
+        tree = parse(version.schema.text, version.schema.references)
     except NotAvro as error:
         return SchemaUnknown(why=f"{name} cannot be read: {error}")
     if (row := read.row(tree)) is None:
         return SchemaUnknown(why=f"{name} is not a schema of values of the format")
     return LatestSchema(
-        subject=found.subject,
-        version=found.version,
+        subject=version.subject,
+        version=version.version,
         differences=tuple(differences(row, read.columns)),
         level=answer.level or "",
         tolerated=tolerated(answer.level, row, read.columns) if answer.level is not None else None,

@@ -107,19 +107,19 @@ class _Reading:
         except UnicodeDecodeError:
             raise _NotAValue from None
 
-    def _index(self, size: int, found: int | None = None) -> int:
-        index = self._number() if found is None else found
+    def _index(self, size: int, number: int | None = None) -> int:
+        index = self._number() if number is None else number
         if not 0 <= index < size:
             raise _NotAValue
         return index
 
     def _number(self) -> int:
-        found = 0
+        number = 0
         for place in range(_LONGEST):
             byte = self._bytes(1)[0]
-            found |= (byte & 0x7F) << (7 * place)
+            number |= (byte & 0x7F) << (7 * place)
             if byte < 0x80:
-                return (found >> 1) ^ -(found & 1)
+                return (number >> 1) ^ -(number & 1)
         raise _NotAValue
 
     def _bytes(self, size: int) -> bytes:

@@ -149,19 +149,19 @@ def _newest(registry: Registry, subject: str) -> SubjectVersion | None:
         return None
 
 
-def _newest_of(found: SubjectVersion) -> SubjectVerdict:
-    if found.schema.kind != "AVRO":
-        why = f"is a schema of kind {found.schema.kind}, not of Avro"
-        return NotWritable(subject=found.subject, version=found.version, why=why)
+def _newest_of(version: SubjectVersion) -> SubjectVerdict:
+    if version.schema.kind != "AVRO":
+        why = f"is a schema of kind {version.schema.kind}, not of Avro"
+        return NotWritable(subject=version.subject, version=version.version, why=why)
     try:
-        tree = parse(found.schema.text, found.schema.references)
+        tree = parse(version.schema.text, version.schema.references)
     except NotAvro as error:
         why = f"cannot be read: {error}"
-        return NotWritable(subject=found.subject, version=found.version, why=why)
+        return NotWritable(subject=version.subject, version=version.version, why=why)
     if not isinstance(tree, Record):
-        return NotWritable(subject=found.subject, version=found.version, why="is not of type record")
+        return NotWritable(subject=version.subject, version=version.version, why="is not of type record")
     return Registered(
-        subject=found.subject, version=found.version, id=found.id, text=spelled(tree), newest=True
+        subject=version.subject, version=version.version, id=version.id, text=spelled(tree), newest=True
     )
 
 

@@ -32,14 +32,14 @@ def readings(checkpoint: Place, index: int) -> list[Reading]:
     """The readings of a source's notes, ascending, as far back as the checkpoint keeps its offsets. Raises
     ``Damaged``, ``OSError``.
     """
-    begun, found = set(batches(checkpoint, "offsets")), list[Reading]()
+    begun, all_readings = set(batches(checkpoint, "offsets")), list[Reading]()
     for batch in sorted(begun & set(batches(checkpoint, "commits"))):
         note = _reached_by(checkpoint, batch).get(index)
         if note is not None:
-            found.append(
+            all_readings.append(
                 Reading(note=note, committed_ms=_committed_ms(checkpoint, batch, followed=batch + 1 in begun))
             )
-    return found
+    return all_readings
 
 
 def _committed_ms(checkpoint: Place, batch: int, *, followed: bool) -> int:
@@ -54,5 +54,5 @@ def _committed_ms(checkpoint: Place, batch: int, *, followed: bool) -> int:
 def _reached_by(checkpoint: Place, batch: int) -> dict[int, int]:
     """The newest note that a batch reads of each source of files, by the number of the source's log."""
     positions = by_log(checkpoint, read_offsets(checkpoint, batch).positions)
-    found = {index: note_of_offset(parse_json(line)) for index, line in positions if line is not None}
-    return {index: reached for index, reached in found.items() if reached is not None}
+    notes = {index: note_of_offset(parse_json(line)) for index, line in positions if line is not None}
+    return {index: reached for index, reached in notes.items() if reached is not None}

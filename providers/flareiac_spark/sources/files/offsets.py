@@ -40,11 +40,11 @@ class FilesOffsets(Offsets):
         if last is None:
             return ()
         path = log / str(last)
-        found: dict[str, None] = {}
+        folders: dict[str, None] = {}
         for entry in files_in(path if path.exists() else log / f"{last}.compact"):
             if isinstance(seen := entry.get("path"), str):
-                found["/" + unquote(seen.rpartition("/")[0].removeprefix("file:")).lstrip("/")] = None
-        return tuple(found)
+                folders["/" + unquote(seen.rpartition("/")[0].removeprefix("file:")).lstrip("/")] = None
+        return tuple(folders)
 
     def describe(self, source: SourceOnDisk, log: Place) -> str:
         noted, folders = list(noted_files(log)), source.folders
@@ -80,7 +80,7 @@ def _files_up_to(log: Place, last: int) -> Iterator[tuple[str, Sequence[Mapping[
     Spark writes an entry before the offsets that name it, and may have folded this one into a later compacted
     file already.
     """
-    names = {item.name for item in log.iterdir()}
+    names = {entry.name for entry in log.iterdir()}
     compacted = sorted(
         int(name.removesuffix(".compact"))
         for name in names

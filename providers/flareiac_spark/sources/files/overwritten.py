@@ -42,24 +42,26 @@ def overwritten(checkpoint: Place) -> Overwritten:
     nothing.
     """
     try:
-        logs = sorted(int(item.name) for item in (checkpoint / "sources").iterdir() if item.name.isdigit())
-        found = [_of_source(checkpoint, index) for index in logs]
+        logs = sorted(int(entry.name) for entry in (checkpoint / "sources").iterdir() if entry.name.isdigit())
+        by_log = [_of_source(checkpoint, index) for index in logs]
     except (OSError, Damaged):
         return Overwritten()
     return Overwritten(
-        after=tuple(path for item in found for path in item.after),
-        meanwhile=tuple(pair for item in found for pair in item.meanwhile),
-        moved=tuple(pair for item in found for pair in item.moved),
-        cut=any(item.cut for item in found),
+        after=tuple(path for files in by_log for path in files.after),
+        meanwhile=tuple(pair for files in by_log for pair in files.meanwhile),
+        moved=tuple(pair for files in by_log for pair in files.moved),
+        cut=any(files.cut for files in by_log),
     )
 
 
 def unread(checkpoints: Iterable[Place]) -> tuple[str, ...]:
     """Files whose new content no query reads, or perhaps none has read, in words."""
-    found = [overwritten(checkpoint) for checkpoint in checkpoints]
-    after = list(dict.fromkeys(path for item in found for path in item.after))
-    meanwhile = {path: noted for item in found for path, noted in item.meanwhile if path not in after}
-    among = f" of the newest {NEWEST:,} files" if any(item.cut for item in found) else ""
+    by_checkpoint = [overwritten(checkpoint) for checkpoint in checkpoints]
+    after = list(dict.fromkeys(path for files in by_checkpoint for path in files.after))
+    meanwhile = {
+        path: noted for files in by_checkpoint for path, noted in files.meanwhile if path not in after
+    }
+    among = f" of the newest {NEWEST:,} files" if any(files.cut for files in by_checkpoint) else ""
     texts: list[str] = []
     if after:
         texts.append(
@@ -74,7 +76,7 @@ def unread(checkpoints: Iterable[Place]) -> tuple[str, ...]:
             "contents was read is not known: compare its rows with those in the table. Where they are "
             f"right, give the file its time back: touch -d {time} {first}"
         )
-    moved = dict(pair for item in found for pair in item.moved)
+    moved = dict(pair for files in by_checkpoint for pair in files.moved)
     if moved:
         old, new = next(iter(moved.items()))
         more = f" and {len(moved) - 1:,} more" if len(moved) > 1 else ""
@@ -130,7 +132,7 @@ def _moved(files: Sequence[NotedFile]) -> Iterator[tuple[str, str]]:
 
 def _read_by(file: NotedFile, read: Sequence[Reading]) -> int:
     """The latest time at which the batch of a file was committed."""
-    at = bisect.bisect_left(read, file.note or 0, key=lambda item: item.note)
+    at = bisect.bisect_left(read, file.note or 0, key=lambda reading: reading.note)
     return read[min(at, len(read) - 1)].committed_ms
 
 

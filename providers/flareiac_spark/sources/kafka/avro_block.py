@@ -78,9 +78,9 @@ class AvroBlock:
     def _registry(self, connection: Resolved | None) -> RegistryAccess | None:
         if connection is None or not is_known(connection.attributes):
             return None
-        found = decode(_Cluster, connection.attributes).schema_registry
-        if found is not None:
-            return found
+        registry = decode(_Cluster, connection.attributes).schema_registry
+        if registry is not None:
+            return registry
         self._error(
             codes.AVRO_WITHOUT_SCHEMA,
             f"{connection.address} names no schema registry. Write in it schema_registry = {{ url = "

@@ -67,8 +67,8 @@ class DebeziumBlock:
         for column in self.columns:
             # A moment may be a text with its zone: only its records can tell.
             leaves = _leaves(type_of(column.type)) if column.type != "timestamptz" else ()
-            found = {setting for kind in leaves if (setting := deciding(kind, known)) is not None}
-            for setting in sorted(found):
+            settings = {setting for kind in leaves if (setting := deciding(kind, known)) is not None}
+            for setting in sorted(settings):
                 yield column, setting
 
 

@@ -197,7 +197,7 @@ class KafkaSource(Source):
         return TopicRead(
             connection=connection,
             selection=TopicSelection(names=self.topics, pattern=self.topic_pattern),
-            expected=tuple(decode(_Topic, item.attributes).name for item in declared if item is not None),
+            expected=tuple(decode(_Topic, topic.attributes).name for topic in declared if topic is not None),
             words=WORDS,
         )
 
@@ -341,8 +341,8 @@ class _Reading:
             declared=self._declared,
             diagnostics=self._around.diagnostics,
         )
-        found = self._around.references.get(connection.address)
-        return avro.settings(found, topics)
+        cluster = self._around.references.get(connection.address)
+        return avro.settings(cluster, topics)
 
     def _written_topics(self) -> list[Data]:
         one = self._block.topic
@@ -378,8 +378,8 @@ class _Reading:
         return Reference("kafka.main")
 
     def _is_cluster(self, reference: Reference) -> bool:
-        found = self._around.references.get(reference.address)
-        return found is not None and found.type == "kafka"
+        cluster = self._around.references.get(reference.address)
+        return cluster is not None and cluster.type == "kafka"
 
     def _client(self, connection: Reference) -> dict[str, str]:
         declared = self._around.references.get(connection.address)
@@ -417,17 +417,17 @@ class _Reading:
             )
 
     def _columns(self, source: KafkaSource) -> list[Column]:
-        found = self._of_value(source)
+        columns = self._of_value(source)
         if source.format in DEBEZIUM:
-            self._check_changes(source, found)
-            found += change_columns()
+            self._check_changes(source, columns)
+            columns += change_columns()
         if source.key is not None:
-            found.append(Column(name=KEY, type=source.key))
+            columns.append(Column(name=KEY, type=source.key))
         if source.include_headers is True:
-            found.append(Column(name=HEADERS, type=HEADERS_TYPE))
+            columns.append(Column(name=HEADERS, type=HEADERS_TYPE))
         if source.include_metadata is True:
-            found += [Column(name=name, type=kind) for name, kind in METADATA.items()]
-        return found
+            columns += [Column(name=name, type=kind) for name, kind in METADATA.items()]
+        return columns
 
     def _of_value(self, source: KafkaSource) -> list[Column]:
         diagnostics = self._around.diagnostics
@@ -474,8 +474,8 @@ class _Reading:
 
 def reserved_names(format: str) -> dict[str, str]:  # noqa: A002 - the word of the attribute
     """Names of columns that a stream adds, and what adds each."""
-    found = dict.fromkeys(BESIDE_VALUE, "key, include_headers or include_metadata")
-    return {**found, **dict.fromkeys(CHANGE, f"the format {format}")} if format in DEBEZIUM else found
+    reserved = dict.fromkeys(BESIDE_VALUE, "key, include_headers or include_metadata")
+    return {**reserved, **dict.fromkeys(CHANGE, f"the format {format}")} if format in DEBEZIUM else reserved
 
 
 def _with_defaults(block: Attributes) -> Attributes:

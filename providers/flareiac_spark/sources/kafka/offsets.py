@@ -67,8 +67,8 @@ class KafkaOffsets(Offsets):
         return offset_text(kept) if kept else None
 
     def partitions(self, offset: Any) -> Mapping[Partition, int]:
-        found = positions_of(offset) or {}
-        return {(topic, number): at for topic, each in found.items() for number, at in each.items()}
+        positions = positions_of(offset) or {}
+        return {(topic, number): at for topic, each in positions.items() for number, at in each.items()}
 
     def began(self, log: Place) -> Any:
         if not self.is_own_log(log):

@@ -36,8 +36,8 @@ class TableOffsets(Offsets):
 
     def goes_on(self, source: SourceOnDisk) -> str:
         try:
-            found = parse_json(source.offset or "null")
-            return f"table from snapshot {int(found['snapshot_id'])} on (position {int(found['position'])})"
+            offset = parse_json(source.offset or "null")
+            return f"table from snapshot {int(offset['snapshot_id'])} on (position {int(offset['position'])})"
         except (ValueError, KeyError, TypeError):
             return "a table of which nothing was read"
 
