@@ -80,19 +80,19 @@ def held_inputs(job: JobDefinition) -> list[str]:
 
 def missed(job: JobDefinition, facts: JobFacts) -> list[MissedRecords]:
     """The records that a start from the beginning would not read; empty where every record is left."""
-    found = []
+    losses = []
     for name in held_inputs(job):
         reach = by_input(facts.reach).get(name)
         if reach is None or reach.topics is None:
             place = job.streams[name].source.place or name
-            found.append(MissedRecords(input=name, topic=f"input {name} ({place})", deleted=None))
+            losses.append(MissedRecords(input=name, topic=f"input {name} ({place})", deleted=None))
             continue
-        found += [
+        losses += [
             MissedRecords(input=name, topic=f"{reach.words.topic} {topic}", deleted=extent.deleted)
             for topic, extent in reach.topics.items()
             if extent.deleted
         ]
-    return found
+    return losses
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,20 +108,20 @@ def replaced(job: JobDefinition, facts: JobFacts) -> list[Replaced]:
     """The records that a start from the beginning does not read again, because their source is another one
     now, or gone.
     """
-    found = []
+    texts = []
     for name, reach in _reaches(job, facts):
         noun, cluster = reach.words.topic, reach.words.cluster
         for finding in reach.lost:
             match finding:
                 case TopicGone(topic=topic, read=True):
-                    found.append(f"{noun} {topic} is gone with all that it held")
+                    texts.append(f"{noun} {topic} is gone with all that it held")
                 case TopicRecreated(topic=topic) | BeyondEnd(topic=topic) | PartitionsGone(topic=topic):
-                    found.append(f"{noun} {topic} is another one now, without what the old one held")
+                    texts.append(f"{noun} {topic} is another one now, without what the old one held")
                 case OtherCluster():
-                    found.append(f"input {name} is another {cluster}'s now, without what the old one held")
+                    texts.append(f"input {name} is another {cluster}'s now, without what the old one held")
                 case OffsetsGone() | TopicGone():
                     pass
-    return [Replaced(text=text) for text in dict.fromkeys(found)]
+    return [Replaced(text=text) for text in dict.fromkeys(texts)]
 
 
 def of_start(case: JobCase) -> list[Blocker]:
@@ -161,18 +161,18 @@ def _has_begun(request: PlanRequest, facts: JobFacts) -> bool:
     return request.recorded is not None or bool(facts.checkpoints) or bool(facts.stands)
 
 
-def _lost(case: JobCase, name: str, found: Lost, words: BrokerWords) -> Blocker:
-    text = headline(found, words)
-    more = details(found, words)
+def _lost(case: JobCase, name: str, finding: Lost, words: BrokerWords) -> Blocker:
+    text = headline(finding, words)
+    more = details(finding, words)
     return blocker(
-        _code(found),
+        _code(finding),
         why=f"{text[:1].upper()}{text[1:]} (input {name}).\n{more}".rstrip(),
-        ways_out=tuple(_ways_out(case, name, found, words)),
+        ways_out=tuple(_ways_out(case, name, finding, words)),
     )
 
 
-def _code(found: Lost) -> Code:
-    match found:
+def _code(finding: Lost) -> Code:
+    match finding:
         case OffsetsGone():
             return codes.RECORDS_DELETED
         case TopicGone():
@@ -183,9 +183,9 @@ def _code(found: Lost) -> Code:
             return codes.SOURCE_REPLACED
 
 
-def _ways_out(case: JobCase, name: str, found: Lost, words: BrokerWords) -> Iterator[str]:
+def _ways_out(case: JobCase, name: str, finding: Lost, words: BrokerWords) -> Iterator[str]:
     again, noun = _again(case), words.topic
-    match found:
+    match finding:
         case OffsetsGone(topic=topic):
             yield (
                 "read all that is left, in a new generation; rows that the outputs have of it already are "
@@ -215,12 +215,12 @@ def _again(case: JobCase) -> str:
     return f"{place}:\n  {raised}\n  {line(place, 'start_from', EARLIEST)}"
 
 
-def _not_known(request: PlanRequest, name: str, found: Unknown) -> Blocker:
+def _not_known(request: PlanRequest, name: str, finding: Unknown) -> Blocker:
     return blocker(
         codes.POSITION_UNKNOWN,
         why=(
             f"Whether the records that {request.address} has yet to read as input {name} are still there is "
-            f"unknown.\nThe reason: {found.why}."
+            f"unknown.\nThe reason: {finding.why}."
         ),
         ways_out=(
             "make the brokers reachable from here, and plan again",
@@ -236,13 +236,13 @@ def emptying(desired: JobDefinition, facts: JobFacts, output: str) -> Blocker | 
     """The reason that a table cannot be emptied for a rebuild: its rows cannot be read again. None where they
     can.
     """
-    found: list[Replaced | MissedRecords] = [
+    losses: list[Replaced | MissedRecords] = [
         *replaced(desired, facts),
         *missed(desired, facts),
     ]
-    if not found:
+    if not losses:
         return None
-    texts = missed_text(found)
+    texts = missed_text(losses)
     table = desired.table_outputs[output].table
     return blocker(
         codes.EMPTYING_LOSES_ROWS,
@@ -290,7 +290,9 @@ def warnings(case: JobCase) -> Iterator[Diagnostic]:
     for name, reach in _reaches(case.desired, case.facts):
         source = case.desired.streams[name].source
         # Of names that are not there each is a finding
-        if reach.topics == {} and not any(isinstance(item, TopicGone | Lost) for item in reach.findings):
+        if reach.topics == {} and not any(
+            isinstance(finding, TopicGone | Lost) for finding in reach.findings
+        ):
             why = (
                 f"{case.request.address} reads {source.shown} as input {name}, and the "
                 f"{reach.words.cluster} has none, so that it reads nothing until one is created. Where it "
@@ -324,12 +326,12 @@ def start_notes(desired: JobDefinition, facts: JobFacts) -> list[str]:
     """The lag with which a query starts that ran before, and the partitions and topics that are new for
     it.
     """
-    found: list[str] = []
+    notes: list[str] = []
     for name, reach in _reaches(desired, facts):
         if (lag := reach.lag) is not None and lag.total:
-            found.append(f"{lag_text(lag.total)} of input {name} are waiting")
-        found += [f"input {name}: {text}" for text in news(reach)]
-    return found
+            notes.append(f"{lag_text(lag.total)} of input {name} are waiting")
+        notes += [f"input {name}: {text}" for text in news(reach)]
+    return notes
 
 
 def left_text(desired: JobDefinition, facts: JobFacts) -> str:

@@ -107,15 +107,15 @@ def decide(old: Query, new: Query, on_disk: Sequence[str]) -> Decision:
 
 
 def _matched(old: Query, new: Query, before: tuple[Stream, ...], after: tuple[Stream, ...]) -> Decision:
-    found = [_predecessor(stream, before) for stream in after]
+    predecessors = [_predecessor(stream, before) for stream in after]
     logs = [
         stream
-        for stream, at in zip(after, found, strict=True)
+        for stream, at in zip(after, predecessors, strict=True)
         if stream.offsets.carry_over is CarryOver.LOG and at is not None
     ]
     if not logs:
-        pairs = tuple((at, to) for to, at in enumerate(found) if at is not None)
-        new_streams = tuple(stream.name for stream, at in zip(after, found, strict=True) if at is None)
+        pairs = tuple((at, to) for to, at in enumerate(predecessors) if at is not None)
+        new_streams = tuple(stream.name for stream, at in zip(after, predecessors, strict=True) if at is None)
         return Positions(pairs=pairs, new_streams=new_streams, alone=len(after) == 1)
     kept = logs[0].offsets.kept_in_log.format(logs[0].place)
     if old.stateful:
@@ -126,7 +126,9 @@ def _matched(old: Query, new: Query, before: tuple[Stream, ...], after: tuple[St
         return Refusal(
             why=(f"{kept} cannot be given to a query that keeps state: Spark would look for old state")
         )
-    if [(item.kind, item.place) for item in before] != [(item.kind, item.place) for item in after]:
+    if [(stream.kind, stream.place) for stream in before] != [
+        (stream.kind, stream.place) for stream in after
+    ]:
         return Refusal(
             why=(f"{kept} is kept by position, and the query reads other streams, or in another order")
         )

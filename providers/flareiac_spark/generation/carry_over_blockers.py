@@ -36,12 +36,12 @@ def blockers(case: JobCase, start: str, again: str) -> Iterator[Blocker]:
         new = query_streams(case.desired, name)
         on_disk = case.facts.checkpoints.get(name)
         if on_disk is None or not (name == ALL or name in recorded.outputs):
-            found = decide(new, new, [])
+            decision = decide(new, new, [])
         else:
             old = replace(query_streams(recorded, name), stateful=bool(on_disk.operators))
-            found = decide(old, new, [kind for kind, _folders in on_disk.sources])
-        if isinstance(found, Refusal):
-            yield cannot_carry_over(case.desired, name, found, again)
+            decision = decide(old, new, [kind for kind, _folders in on_disk.sources])
+        if isinstance(decision, Refusal):
+            yield cannot_carry_over(case.desired, name, decision, again)
 
 
 def without_times(names: Iterable[str]) -> list[str]:

@@ -86,7 +86,7 @@ def _is_in_use(switch: GenerationSwitch, applications: Applications) -> bool:
     entry = switch.job.entry_in(desired)
     outputs = entry.spec.get("outputs") if entry is not None else None
     given = (
-        {item.get("checkpoint") for item in outputs if isinstance(item, dict)}
+        {output.get("checkpoint") for output in outputs if isinstance(output, dict)}
         if isinstance(outputs, list)
         else set()
     )
@@ -95,17 +95,20 @@ def _is_in_use(switch: GenerationSwitch, applications: Applications) -> bool:
 
 def _keeps_state(spec: JobSpec) -> bool:
     on_disk = (read_checkpoint(folder) for folder, _outputs in folders(spec).values())
-    return any(found is not None and found.started is not None and found.operators for found in on_disk)
+    return any(
+        checkpoint is not None and checkpoint.started is not None and checkpoint.operators
+        for checkpoint in on_disk
+    )
 
 
 def _queries(switch: GenerationSwitch) -> list[QueryState]:
     before = folders(switch.old) if switch.old is not None else {}
-    found = []
+    queries = []
     for name, (folder, outputs) in folders(switch.new).items():
         if switch.before is None and is_begun(folder):
             continue  # a new job takes it over as it stands
         old_folder, old_outputs = before.get(name, (None, ()))
-        found.append(
+        queries.append(
             QueryState(
                 name=name,
                 folder=folder,
@@ -116,7 +119,7 @@ def _queries(switch: GenerationSwitch) -> list[QueryState]:
                 emptied=_emptied_since(switch, folder),
             )
         )
-    return found
+    return queries
 
 
 def _begun_since(switch: GenerationSwitch, folder: Place) -> Place | None:
@@ -140,11 +143,11 @@ def _last(newest: Place | None) -> LastQuery | None:
     """
     folder = newest
     while folder is not None:
-        found = read_checkpoint(folder)
-        note = None if found is not None else preparation_note(folder)
+        checkpoint = read_checkpoint(folder)
+        note = None if checkpoint is not None else preparation_note(folder)
         earlier = note.get("after") if note is not None else None
         if not isinstance(earlier, str):
-            return LastQuery(folder=folder, checkpoint=found)
+            return LastQuery(folder=folder, checkpoint=checkpoint)
         folder = place_at(earlier)
         if note is not None and note.get("batch") is not None and not is_begun(folder):
             raise Damaged(
@@ -165,6 +168,6 @@ def _emptied_in(folder: Place) -> dict[str, EmptiedTable]:
     try:
         noted = (preparation_note(folder) or {}).get("rebuilds")
         items = noted.items() if isinstance(noted, dict) else ()
-        return {name: decode(EmptiedTable, item) for name, item in items}
+        return {name: decode(EmptiedTable, emptied) for name, emptied in items}
     except (Damaged, Mismatch):
         return {}

@@ -50,10 +50,10 @@ def decide(switch: GenerationSwitch, state: CheckpointState) -> Decision:
     if state.in_use:
         mixed = state.keeps_state and switch.old is not None and _meaning(switch.old) != _meaning(switch.new)
         return Decision(beginnings=(), refusals=(_other_state(switch),) if mixed else ())
-    found = [_decided(switch, query) for query in state.queries]
+    decisions = [_decided(switch, query) for query in state.queries]
     return Decision(
-        beginnings=tuple(item for item in found if isinstance(item, Beginning)),
-        refusals=tuple(item for item in found if isinstance(item, Diagnostic)),
+        beginnings=tuple(decision for decision in decisions if isinstance(decision, Beginning)),
+        refusals=tuple(decision for decision in decisions if isinstance(decision, Diagnostic)),
     )
 
 
@@ -80,7 +80,9 @@ def _refusals(switch: GenerationSwitch, query: QueryState) -> Iterator[Diagnosti
             if output.name in query.emptied and not switch.empties(output):
                 yield _emptied_before(switch.address, query.emptied[output.name], switch.start_from)
     if switch.start_from != CARRY_OVER and not switch.reads_from_the_start:
-        kinds = {item.source.kind for item in switch.new.inputs if isinstance(item, StreamInput)}
+        kinds = {
+            job_input.source.kind for job_input in switch.new.inputs if isinstance(job_input, StreamInput)
+        }
         if others := without_times(kinds):
             yield refused(switch.address, begins_at_no_time(switch.after, switch.start_from, others))
 
@@ -98,8 +100,8 @@ def _in_flight(switch: GenerationSwitch, query: QueryState) -> int | None:
 
 def _carried(switch: GenerationSwitch, query: QueryState) -> Positions | Copied | Refusal:
     before, after = switch.before, switch.after
-    found = query.last.checkpoint if query.last is not None else None
-    if found is not None and before is None:
+    checkpoint = query.last.checkpoint if query.last is not None else None
+    if checkpoint is not None and before is None:
         return Refusal(why="the job is new, and the query that ran there is not known")
     new = query_streams(after, query.name, _uuids(switch.new))
     old = (
@@ -107,9 +109,9 @@ def _carried(switch: GenerationSwitch, query: QueryState) -> Positions | Copied 
         if before is not None and query.old_outputs
         else new
     )
-    if found is not None and found.started is not None:
-        old = replace(old, stateful=bool(found.operators))  # the disk knows better than the text
-    kinds = tuple(source.kind for source in found.sources) if found is not None else ()
+    if checkpoint is not None and checkpoint.started is not None:
+        old = replace(old, stateful=bool(checkpoint.operators))  # the disk knows better than the text
+    kinds = tuple(source.kind for source in checkpoint.sources) if checkpoint is not None else ()
     return carry_over.decide(old, new, kinds)
 
 
@@ -122,7 +124,11 @@ def _uuids(spec: JobSpec | None) -> dict[str, str | None]:
 
 
 def _meaning(spec: JobSpec) -> object:
-    reads = [(item.name, item.watermark) for item in spec.inputs if isinstance(item, StreamInput)]
+    reads = [
+        (job_input.name, job_input.watermark)
+        for job_input in spec.inputs
+        if isinstance(job_input, StreamInput)
+    ]
     return (
         spec.steps,
         spec.code,
@@ -145,10 +151,10 @@ def _other_state(switch: GenerationSwitch) -> Diagnostic:
     return refused(switch.address, blocker(codes.GENERATION_OF_OTHER_DEFINITION, why, ways))
 
 
-def refused(address: str, found: Blocker) -> Diagnostic:
+def refused(address: str, refusal: Blocker) -> Diagnostic:
     """The error for a start that a plan would have blocked."""
-    ways = "".join(f"\n- {way}" for way in found.ways_out)
-    return found.as_error(f"{found.why} Nothing was stopped or changed.{ways}", address=address)
+    ways = "".join(f"\n- {way}" for way in refusal.ways_out)
+    return refusal.as_error(f"{refusal.why} Nothing was stopped or changed.{ways}", address=address)
 
 
 def _emptied_before(address: str, lost: EmptiedTable, start: str) -> Diagnostic:

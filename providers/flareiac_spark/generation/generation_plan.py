@@ -105,13 +105,13 @@ def start_again(case: JobCase) -> tuple[str, bool, str]:
 def lines(job: JobDefinition, start: str, number: int, *, rebuild: bool) -> str:
     """The lines to paste for a new generation after the one of that number."""
     place = job.checkpoint
-    found = f"  {line(place, 'generation', number + 1, number)}\n  {line(place, 'start_from', start)}"
+    text = f"  {line(place, 'generation', number + 1, number)}\n  {line(place, 'start_from', start)}"
     outputs = [
         name
         for name, output in job.table_outputs.items()
         if rebuild and name in job.declared_outputs and output.mode not in _REWRITES
     ]
-    return found + "".join(f'\nand in output "{name}":\n  rebuild = "truncate"' for name in outputs)
+    return text + "".join(f'\nand in output "{name}":\n  rebuild = "truncate"' for name in outputs)
 
 
 def _operator_words(name: str) -> str:
@@ -166,17 +166,17 @@ def blockers(case: JobCase) -> list[Blocker]:
     if has_begun(case.desired, case.facts):
         return []
     start = start_of(case.desired, case.request.references)
-    found: list[Blocker] = []
+    reasons: list[Blocker] = []
     for name, output in case.desired.table_outputs.items():
         if is_emptied(output, start):
             usages = [usage for usage in case.request.usages if usage.subject == output.table.address]
             emptying = readable.emptying(case, name)
             emptying = emptying or broker_positions.emptying(case.desired, case.facts, name)
             if emptying is None:
-                found.extend(_in_the_way(name, output, usages, case.request))
+                reasons.extend(_in_the_way(name, output, usages, case.request))
             elif not output.tombstones_of:  # said of the output whose deletes it keeps
-                found.append(emptying)
-    return found
+                reasons.append(emptying)
+    return reasons
 
 
 def _begins(
@@ -388,18 +388,18 @@ def foreign_writers(table: str, usages: Sequence[Usage], request: PlanRequest) -
     resolved = request.references.get(table)
     writers = writers_of(resolved.identity) if resolved else TableWriters()
     own = own_queries(request)
-    found = [
-        f"the query {query} has written {table}, batch {item.epoch}"
-        for query, item in writers.queries.items()
-        if query not in own and writers.is_news(item.at)
+    texts = [
+        f"the query {query} has written {table}, batch {commits.epoch}"
+        for query, commits in writers.queries.items()
+        if query not in own and writers.is_news(commits.at)
     ]
-    found += [
+    texts += [
         f"{_commits(other.count, other.operation)} on {table} came from "
         f"{other.engine or 'elsewhere'}, the last one snapshot {other.snapshot_id}"
         for other in writers.others
         if writers.is_news(other.at) and other.operation != "replace"
     ]
-    return found
+    return texts
 
 
 def own_queries(request: PlanRequest) -> set[str]:

@@ -93,8 +93,8 @@ def _last_batch(
 ) -> LastBatch | None:
     """The last batch whose rows are everywhere. None: nothing came before."""
     query, batch = beginning.query, beginning.settles
-    found = query.last.checkpoint if query.last is not None else None
-    known = _at_batch(query, found.started if found is not None else None)
+    checkpoint = query.last.checkpoint if query.last is not None else None
+    known = _at_batch(query, checkpoint.started if checkpoint is not None else None)
     if known is None or batch is None:
         return known
     assert switch.old is not None, "a batch in flight was begun by an old definition"
@@ -114,9 +114,9 @@ def _at_batch(query: QueryState, batch: int | None) -> LastBatch | None:
     """A batch of the query before. None: nothing came before."""
     if query.last is None:
         return None
-    found = query.last.checkpoint
+    checkpoint = query.last.checkpoint
     return LastBatch(
-        folder=query.last.folder, query_id=found.query_id if found is not None else "", batch=batch
+        folder=query.last.folder, query_id=checkpoint.query_id if checkpoint is not None else "", batch=batch
     )
 
 
@@ -316,14 +316,14 @@ def _times(switch: GenerationSwitch, same: Mapping[str, str], last: LastBatch) -
     """
     known = times_at(last)
     now = time.time()
-    found = {
+    times = {
         name: start_timestamp(source.start_from, now=now)
         for name, source in streamed_tables(switch.new).items()
     }
     for name in noted_starts(switch.new, CARRY_OVER, None):
         if (before := same.get(name, name)) in known:
-            found[name] = known[before]
-    return found
+            times[name] = known[before]
+    return times
 
 
 def not_planned(address: str, why: str) -> Diagnostic:

@@ -38,8 +38,8 @@ def query_streams(job: JobDefinition, folder: str, uuids: Mapping[str, str | Non
 def _reads(job: JobDefinition, folder: str) -> int | None:
     """Counts the positions that the query has; None where that cannot be determined."""
     output = next((name for name in job.outputs if job.query_of(name) == folder), None)
-    found = read_in_order(job, output) if output is not None else None
-    return None if found is None else len(found)
+    order = read_in_order(job, output) if output is not None else None
+    return None if order is None else len(order)
 
 
 def _stream(name: str, source: Source, uuids: Mapping[str, str | None]) -> Stream:
@@ -50,10 +50,10 @@ def _order(
     texts: Mapping[str, str], sources: Sequence[str], streams: Mapping[str, object]
 ) -> tuple[str, ...] | None:
     """Streams by first use; None where that is not the order of Spark's offsets."""
-    found = {streams_in_order(texts, source, list(streams)) for source in sources}
-    if len(found) != 1 or _repeats(texts, streams):
+    orders = {streams_in_order(texts, source, list(streams)) for source in sources}
+    if len(orders) != 1 or _repeats(texts, streams):
         return None
-    return found.pop()
+    return orders.pop()
 
 
 def _repeats(texts: Mapping[str, str], streams: Mapping[str, object]) -> bool:
@@ -76,7 +76,7 @@ def _feeds(step: str, steps: Mapping[str, Step], sources: Sequence[str]) -> bool
     determined.
     """
     waiting, seen = [source.lower() for source in sources], set[str]()
-    by_name = {name.lower(): item for name, item in steps.items()}
+    by_name = {name.lower(): declared_step for name, declared_step in steps.items()}
     while waiting:
         name = waiting.pop()
         if name in seen or name not in by_name:

@@ -60,18 +60,18 @@ def missed(job: JobDefinition, references: References) -> list[Missed]:
     """The rows that a start from the oldest snapshots would not read, by input; empty where every row can be
     read.
     """
-    found = []
+    losses = []
     for streamed_table in streamed_tables(job):
         history = _history(streamed_table.table, references)
         if history is None or history.unstreamable is not None:
-            found.append(
+            losses.append(
                 Missed(
                     input=streamed_table.input,
                     table=streamed_table.table,
                     rows=history.unstreamable if history is not None else None,
                 )
             )
-    return found
+    return losses
 
 
 class HasText(Protocol):
@@ -82,24 +82,24 @@ class HasText(Protocol):
         """In words, as the part of a sentence."""
 
 
-def missed_text(found: Sequence[HasText]) -> str:
+def missed_text(losses: Sequence[HasText]) -> str:
     """All of them as one part of a sentence."""
-    return "; ".join(dict.fromkeys(item.text for item in found))
+    return "; ".join(dict.fromkeys(loss.text for loss in losses))
 
 
 def start_again(job: JobDefinition, references: References) -> tuple[str, bool, str]:
     """The way in which a new generation reads all that is left: ``start_from``, True if outputs can be
     emptied without losing rows, the way in words.
     """
-    found = missed(job, references)
-    if not found:
+    losses = missed(job, references)
+    if not losses:
         return EARLIEST, True, "start over: read everything again"
-    if any(item.rows is None for item in found):
+    if any(loss.rows is None for loss in losses):
         return EARLIEST, False, "start over: read everything again that can be read"
     return (
         OLDEST_SNAPSHOT,
         False,
-        f"start with the oldest snapshot that is left ({missed_text(found)}, and are not read again)",
+        f"start with the oldest snapshot that is left ({missed_text(losses)}, and are not read again)",
     )
 
 
@@ -114,14 +114,14 @@ def of_start(case: JobCase) -> list[Blocker]:
     blockers: dict[str, Blocker] = {}
     for name in case.desired.query_names:
         stand = case.facts.stands.get(name) or QueryPositions(times=times)
-        for item, position in positions(case.desired, name, stand):
+        for streamed_table, position in positions(case.desired, name, stand):
             if (
                 isinstance(position, Snapshots | Ambiguous)
                 and case.facts.alive
                 and case.facts.phase in _HEALTHY
             ):
                 continue  # it has just read there
-            for each in _of_position(case, item, position, stand, accepted=accepted):
+            for each in _of_position(case, streamed_table, position, stand, accepted=accepted):
                 blockers.setdefault(each.line, each)
     return list(blockers.values())
 
@@ -144,39 +144,39 @@ def _beginnings(case: JobCase, start: str) -> Iterator[tuple[StreamedTable, Posi
     inputs = streamed_tables(case.desired)
     if start != CARRY_OVER:
         at_ms = start_timestamp(start, now=0.0)
-        for item in inputs:
-            yield item, Start() if at_ms is None else Since(at_ms=at_ms), QueryPositions()
+        for streamed_table in inputs:
+            yield streamed_table, Start() if at_ms is None else Since(at_ms=at_ms), QueryPositions()
         return
     before = JobDefinition.of(case.request.recorded.attributes) if case.request.recorded else case.desired
     kept: set[str] = set()
     for name in before.query_names:
         stand = case.facts.stands.get(name) or QueryPositions()
-        for item, position in positions(before, name, stand):
-            kept.add(item.table)
-            if any(each.table == item.table for each in inputs):
-                yield item, position, stand
-    for item in inputs:
-        if item.table not in kept:
-            yield item, first_position(item), QueryPositions()
+        for streamed_table, position in positions(before, name, stand):
+            kept.add(streamed_table.table)
+            if any(each.table == streamed_table.table for each in inputs):
+                yield streamed_table, position, stand
+    for streamed_table in inputs:
+        if streamed_table.table not in kept:
+            yield streamed_table, first_position(streamed_table), QueryPositions()
 
 
 def emptying(case: JobCase, output: str) -> Blocker | None:
     """The reason that a table cannot be emptied for a rebuild: its rows cannot be read again. None where they
     can.
     """
-    found = missed(case.desired, case.request.references)
-    if not found:
+    losses = missed(case.desired, case.request.references)
+    if not losses:
         return None
     table = case.desired.table_outputs[output].table
     return blocker(
         codes.EMPTYING_LOSES_ROWS,
         why=(
-            f"{_sentence(missed_text(found))}: what {table} has of them would be gone, and the job would "
+            f"{_sentence(missed_text(losses))}: what {table} has of them would be gone, and the job would "
             "not write it again."
         ),
         ways_out=(
             f'keep the rows, in output "{output}":\n  rebuild = "keep"',
-            _rest_by_batch(found[0].table),
+            _rest_by_batch(losses[0].table),
         ),
     )
 
@@ -185,44 +185,44 @@ def start_words(job: JobDefinition, references: References) -> str:
     """The beginning of a first start, as the part of a sentence; empty where every stream is read from its
     beginning.
     """
-    found: list[str] = []
-    lost = {item.input: item for item in missed(job, references)}
+    texts: list[str] = []
+    lost = {loss.input: loss for loss in missed(job, references)}
     for streamed_table in streamed_tables(job):
         match first_position(streamed_table):
             case Now():
-                found.append(f"with what is appended to {streamed_table.table} from then on")
+                texts.append(f"with what is appended to {streamed_table.table} from then on")
             case Since(at_ms=at_ms):
-                found.append(f"with what was committed to {streamed_table.table} since {_time(at_ms)}")
+                texts.append(f"with what was committed to {streamed_table.table} since {_time(at_ms)}")
             case Start() if streamed_table.input in lost:
                 text = f"({lost[streamed_table.input].text}, and are not read)"
-                found.append(f"with the oldest snapshot of {streamed_table.table} that is left {text}")
+                texts.append(f"with the oldest snapshot of {streamed_table.table} that is left {text}")
             case _:
                 pass
-    return " and ".join(dict.fromkeys(found))
+    return " and ".join(dict.fromkeys(texts))
 
 
 def _of_position(
     case: JobCase,
-    item: StreamedTable,
+    streamed_table: StreamedTable,
     position: Position,
     stand: QueryPositions,
     *,
     accepted: bool,
     raised: bool = False,
 ) -> Iterator[Blocker]:
-    history = _history(item.table, case.request.references)
+    history = _history(streamed_table.table, case.request.references)
     if history is None:
-        yield _not_known(case.request, item)
+        yield _not_known(case.request, streamed_table)
         return
     match position:
-        case Start() if not accepted and (raised or item.start_from != OLDEST_SNAPSHOT):
+        case Start() if not accepted and (raised or streamed_table.start_from != OLDEST_SNAPSHOT):
             if (rows := history.unstreamable) is not None:
-                yield _rows_gone(case.desired, item, rows, "", raised=raised)
+                yield _rows_gone(case.desired, streamed_table, rows, "", raised=raised)
         case Since(at_ms=at_ms) if not accepted:
             if (rows := history.unstreamable_since(at_ms)) is not None:
                 yield _rows_gone(
                     case.desired,
-                    item,
+                    streamed_table,
                     rows,
                     f"It is to begin at {_time(at_ms)}, before the oldest live snapshot. ",
                     raised=raised,
@@ -230,7 +230,7 @@ def _of_position(
         case Snapshots(ids=ids):
             gone = [each for each in ids if not history.has(each)]
             if gone:
-                yield _offset_gone(case, item, stand, gone[0], history, item.table)
+                yield _offset_gone(case, streamed_table, stand, gone[0], history, streamed_table.table)
         case Ambiguous(ids=ids):
             inputs = streamed_tables(case.desired)
             tables = [_history(each.table, case.request.references) for each in inputs]
@@ -240,42 +240,42 @@ def _of_position(
                 places = " or ".join(dict.fromkeys(each.table for each in inputs))
                 yield _offset_gone(
                     case,
-                    replace(item, input=read, table=places),
+                    replace(streamed_table, input=read, table=places),
                     stand,
                     gone[0],
                     history,
-                    item.table,
+                    streamed_table.table,
                 )
         case _:
             pass
 
 
 def _rows_gone(
-    desired: JobDefinition, item: StreamedTable, rows: Unstreamable, when: str, *, raised: bool
+    desired: JobDefinition, streamed_table: StreamedTable, rows: Unstreamable, when: str, *, raised: bool
 ) -> Blocker:
-    place = desired.checkpoint if raised else desired.streams[item.input].stream
+    place = desired.checkpoint if raised else desired.streams[streamed_table.input].stream
     where = f"in {place}" if raised else f"in the table block of {place}"
     return blocker(
         codes.ROWS_NOT_STREAMABLE,
         why=(
-            f"{rows.text[:1].upper()}{rows.text[1:]} of {item.table} cannot be read as a stream.\n"
+            f"{rows.text[:1].upper()}{rows.text[1:]} of {streamed_table.table} cannot be read as a stream.\n"
             f"{when}They are in no live snapshot's additions: the snapshots that added them expired, or a "
             "rewrite moved them to other files. A stream reads what live snapshots added, so input "
-            f"{item.input} would never read them."
+            f"{streamed_table.input} would never read them."
         ),
         ways_out=(
             (
                 f"begin with the oldest snapshot that is left, without those rows, {where}:\n  "
                 f"{line(place, 'start_from', OLDEST_SNAPSHOT)}"
             ),
-            _rest_by_batch(item.table) if raised else _by_batch(item.table),
+            _rest_by_batch(streamed_table.table) if raised else _by_batch(streamed_table.table),
         ),
     )
 
 
 def _offset_gone(
     case: JobCase,
-    item: StreamedTable,
+    streamed_table: StreamedTable,
     stand: QueryPositions,
     snapshot: int,
     history: TableHistory,
@@ -301,7 +301,7 @@ def _offset_gone(
     return blocker(
         codes.OFFSET_EXPIRED,
         why=(
-            f"The snapshot of {item.table} at which input {item.input} stands is gone.\n"
+            f"The snapshot of {streamed_table.table} at which input {streamed_table.input} stands is gone.\n"
             f"{stands} at snapshot {snapshot}, which has expired, or which the current snapshot does not "
             f"descend from any more: Spark cannot go on from there. {left}{lost}"
         ),
@@ -315,11 +315,11 @@ def _offset_gone(
     )
 
 
-def _not_known(request: PlanRequest, item: StreamedTable) -> Blocker:
+def _not_known(request: PlanRequest, streamed_table: StreamedTable) -> Blocker:
     return blocker(
         codes.STREAMABLE_ROWS_UNKNOWN,
-        why=f"The metadata of {item.table} was not read, so whether {request.address} can read what it needs "
-        f"as input {item.input} is unknown.",
+        why=f"The metadata of {streamed_table.table} was not read, so whether "
+        f"{request.address} can read what it needs as input {streamed_table.input} is unknown.",
         ways_out=("plan without -refresh=none",),
     )
 

@@ -32,21 +32,21 @@ def half_done(
     for name in queries:
         folder, outputs = folders(old)[name]
         try:
-            found = read_checkpoint(folder)
+            checkpoint = read_checkpoint(folder)
         except Damaged as error:
             raise Failure(damage(address, error)) from None
         if (
-            found is not None
-            and found.in_flight is not None
-            and marked(client, found.query_id, found.in_flight, outputs, old)
+            checkpoint is not None
+            and checkpoint.in_flight is not None
+            and marked(client, checkpoint.query_id, checkpoint.in_flight, outputs, old)
         ):
-            yield HalfDone(outputs=outputs, batch=found.in_flight)
+            yield HalfDone(outputs=outputs, batch=checkpoint.in_flight)
 
 
 def finish_redirected(address: str, old: JobSpec, new: JobSpec, client: OperationClient) -> list[int]:
     """Finishes them where they were begun; the numbers of the batches. Raises ``Failure``."""
-    found = []
-    for item in half_done(address, old, redirected(old, new, cautious=True), client):
-        finish_batch(client, old, item.outputs, item.batch, "its rows go elsewhere from now on")
-        found.append(item.batch)
-    return found
+    numbers = []
+    for unfinished in half_done(address, old, redirected(old, new, cautious=True), client):
+        finish_batch(client, old, unfinished.outputs, unfinished.batch, "its rows go elsewhere from now on")
+        numbers.append(unfinished.batch)
+    return numbers

@@ -113,15 +113,15 @@ def fallback(
 
 def committed(spec: JobSpec) -> dict[str, int | None]:
     """The newest committed batch of each query, by the folder of its checkpoint."""
-    found: dict[str, int | None] = {}
+    batches: dict[str, int | None] = {}
     for folder in {output.checkpoint for output in spec.outputs if output.checkpoint is not None}:
         try:
             on_disk = read_checkpoint(place_at(folder))
         except Damaged:
-            found[folder] = _UNREADABLE
+            batches[folder] = _UNREADABLE
         else:
-            found[folder] = on_disk.committed if on_disk is not None else None
-    return found
+            batches[folder] = on_disk.committed if on_disk is not None else None
+    return batches
 
 
 def restored(address: str) -> Diagnostic:
@@ -155,11 +155,11 @@ def _stable(
         spec = spec_of(request.address, recorded.attributes, request.references, project)
     except (Failure, KeyError):
         return None  # something that it refers to is no longer declared
-    found = digest_of(spec, recorded.attributes)
-    if found != recorded_identity(recorded).digest:
+    digest = digest_of(spec, recorded.attributes)
+    if digest != recorded_identity(recorded).digest:
         return None
     return DesiredJob(
-        digest=found, spec=job_spec_to_json(spec), state="stopped" if state == "stopped" else "running"
+        digest=digest, spec=job_spec_to_json(spec), state="stopped" if state == "stopped" else "running"
     )
 
 
@@ -191,17 +191,17 @@ def _unfit(stable: DesiredJob, request: ChangeRequest) -> Iterator[str]:
 def _uses(spec: JobSpec) -> Iterator[tuple[tuple[str, ...], str | None, tuple[SpecColumn, ...], bool]]:
     for output in spec.table_outputs:
         yield output.identifier, output.uuid, output.columns, True
-    for item in spec.inputs:
-        match item:
+    for job_input in spec.inputs:
+        match job_input:
             case StreamInput(source=source):
                 if (table := source.table) is not None:
                     yield table.identifier, table.uuid, source.columns, False
             case TableInput():
-                yield item.identifier, item.uuid, item.columns, False
+                yield job_input.identifier, job_input.uuid, job_input.columns, False
             case FilesInput():
                 pass
             case _:
-                assert_never(item)
+                assert_never(job_input)
 
 
 def _tables(

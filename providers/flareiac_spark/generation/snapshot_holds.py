@@ -97,11 +97,11 @@ def _all(address: str, job: JobDefinition, facts: object) -> tuple[Hold, ...]:
         return tuple(_unknown(address, job))
     if job.mode == "batch":
         return tuple(_of_run(address, job, facts))
-    found: list[Hold] = []
+    all_holds: list[Hold] = []
     for name in job.query_names:
-        found.extend(_read(address, job, name, facts))
-        found.extend(_written(address, job, name, facts.stands.get(name)))
-    return tuple(found)
+        all_holds.extend(_read(address, job, name, facts))
+        all_holds.extend(_written(address, job, name, facts.stands.get(name)))
+    return tuple(all_holds)
 
 
 def _unknown(address: str, job: JobDefinition) -> Iterator[Hold]:
@@ -127,8 +127,8 @@ def _read(address: str, job: JobDefinition, query: str, facts: JobFacts) -> Iter
     stand = facts.stands.get(query) or QueryPositions()
     whose = "" if query == ALL or len(job.query_names) == 1 else f"output {query}: "
     moved = facts.heard_ms if facts.alive and facts.phase == "idle" else stand.moved_ms
-    for item, position in positions(job, query, stand):
-        hold = Hold(subject=item.table, holder=address, reason=whose, moved_ms=moved)
+    for streamed_table, position in positions(job, query, stand):
+        hold = Hold(subject=streamed_table.table, holder=address, reason=whose, moved_ms=moved)
         match position:
             case Ambiguous():
                 why = (

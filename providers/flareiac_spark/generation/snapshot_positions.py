@@ -59,11 +59,11 @@ def positions(
     """The position at which one query of a job goes on, for each table that it streams."""
     inputs = streamed_tables(job)
     places = _places(job, query, stand)
-    for item in inputs:
+    for streamed_table in inputs:
         if places is None:
-            yield item, Ambiguous(ids=_known((*stand.reached, *stand.ahead)))
-        elif item.input in places:
-            yield item, _position(job, item, stand, places[item.input])
+            yield streamed_table, Ambiguous(ids=_known((*stand.reached, *stand.ahead)))
+        elif streamed_table.input in places:
+            yield streamed_table, _position(job, streamed_table, stand, places[streamed_table.input])
 
 
 def first_position(streamed_table: StreamedTable) -> Position:
@@ -89,11 +89,15 @@ def _position(
 
 
 def _known(ids: tuple[int | None, ...]) -> tuple[int, ...]:
-    return tuple(dict.fromkeys(item for item in ids if item is not None and item != BEGINNING))
+    return tuple(
+        dict.fromkeys(
+            snapshot_id for snapshot_id in ids if snapshot_id is not None and snapshot_id != BEGINNING
+        )
+    )
 
 
-def _of(found: tuple[int | None, ...], indexes: list[int]) -> list[int]:
-    chosen = (found[at] for at in indexes if at < len(found))
+def _of(ids: tuple[int | None, ...], indexes: list[int]) -> list[int]:
+    chosen = (ids[at] for at in indexes if at < len(ids))
     return [snapshot for snapshot in chosen if snapshot is not None]
 
 
@@ -106,6 +110,6 @@ def _places(job: JobDefinition, query: str, stand: QueryPositions) -> dict[str, 
     if streams is not None and count in (0, len(streams)):
         return {stream.name: [at] for at, stream in enumerate(streams)}
     inputs = streamed_tables(job)
-    if len({item.table for item in inputs}) == 1:
+    if len({streamed_table.table for streamed_table in inputs}) == 1:
         return {inputs[0].input: list(range(count))}
     return None

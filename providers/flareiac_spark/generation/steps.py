@@ -21,10 +21,10 @@ def steps(desired: CheckpointDefinition, before: int, facts: Sequence[QueryFacts
     if not facts:
         unused = "; no query has run in it" if facts is not None else ""
         return [Step(text=f"{what}: {_where(start)}", effect=Effect.NEW_GENERATION, why=f"{left}{unused}")]
-    found = [Step(text=f"{what}: {_where(start)}", effect=Effect.NEW_GENERATION, why=left)]
+    plan_steps = [Step(text=f"{what}: {_where(start)}", effect=Effect.NEW_GENERATION, why=left)]
     for query in facts:
-        found.extend(_of_query(query, start))
-    return found
+        plan_steps.extend(_of_query(query, start))
+    return plan_steps
 
 
 def blockers(desired: CheckpointDefinition, facts: Sequence[QueryFacts]) -> Iterator[Blocker]:

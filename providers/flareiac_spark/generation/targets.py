@@ -14,21 +14,21 @@ from flareiac_spark_runtime.storage import Place, place_at
 
 def folders(spec: JobSpec) -> dict[str, tuple[Place, tuple[Output, ...]]]:
     """A job's queries by the name of their folders, with the outputs that each writes."""
-    found: dict[str, tuple[Place, tuple[Output, ...]]] = {}
+    queries: dict[str, tuple[Place, tuple[Output, ...]]] = {}
     for output in spec.outputs:
         if output.checkpoint is not None:
             name = spec.query_of(output.name)
-            folder, outputs = found.get(name, (place_at(output.checkpoint), ()))
-            found[name] = (folder, (*outputs, output))
-    return found
+            folder, outputs = queries.get(name, (place_at(output.checkpoint), ()))
+            queries[name] = (folder, (*outputs, output))
+    return queries
 
 
 def streamed_tables(spec: JobSpec) -> dict[str, StreamedTable]:
     """The tables that a job reads as streams, by the name of the input."""
     return {
-        item.name: table
-        for item in spec.inputs
-        if isinstance(item, StreamInput) and (table := item.source.table) is not None
+        job_input.name: table
+        for job_input in spec.inputs
+        if isinstance(job_input, StreamInput) and (table := job_input.source.table) is not None
     }
 
 
@@ -37,9 +37,9 @@ def noted_starts(spec: JobSpec, start_from: str, moment: int | None) -> dict[str
     milliseconds, None for the beginning.
     """
     return {
-        item.name: item.source.noted_start(start_from, moment)
-        for item in spec.inputs
-        if isinstance(item, StreamInput) and item.source.begins_at_times
+        job_input.name: job_input.source.noted_start(start_from, moment)
+        for job_input in spec.inputs
+        if isinstance(job_input, StreamInput) and job_input.source.begins_at_times
     }
 
 
