@@ -195,28 +195,28 @@ class Builder:
             )
             self.complain(codes.INVALID_BLOCK, detail, closed.start, closed.end)
 
-    def missing_newline(self, item: AttributeNode | BlockNode, start: int) -> None:
-        what = "An attribute" if isinstance(item, AttributeNode) else "A block"
+    def missing_newline(self, node: AttributeNode | BlockNode, start: int) -> None:
+        what = "An attribute" if isinstance(node, AttributeNode) else "A block"
         self.complain(codes.MISSING_NEWLINE, f"{what} ends with its line.", start, start + 1)
 
     def body(self, items: Sequence[AttributeNode | BlockNode], start: int, end: int) -> Body:
         attributes: dict[str, AttributeNode] = {}
-        for before, item in pairwise(items):
-            if "\n" not in self.text[before.end : item.start]:
-                self.missing_newline(before, item.start)
-        for item in items:
+        for before, node in pairwise(items):
+            if "\n" not in self.text[before.end : node.start]:
+                self.missing_newline(before, node.start)
+        for node in items:
             if (
-                isinstance(item, AttributeNode)
-                and (first := attributes.setdefault(item.name, item)) is not item
+                isinstance(node, AttributeNode)
+                and (first := attributes.setdefault(node.name, node)) is not node
             ):
-                detail = f'"{item.name}" was already set on line {first.span.start.line}.'
-                self.complain(codes.ATTRIBUTE_SET_TWICE, detail, item.start, item.start + len(item.name))
+                detail = f'"{node.name}" was already set on line {first.span.start.line}.'
+                self.complain(codes.ATTRIBUTE_SET_TWICE, detail, node.start, node.start + len(node.name))
         return Body(
             self.origin,
             start,
             end,
             attributes=tuple(attributes.values()),
-            blocks=tuple(item for item in items if isinstance(item, BlockNode)),
+            blocks=tuple(node for node in items if isinstance(node, BlockNode)),
         )
 
     # Expressions
@@ -281,11 +281,11 @@ class Builder:
 
     def object_constructor(self, *values: Part) -> ObjectConstructor:
         items = [part for part in values if isinstance(part, ObjectItem)]
-        for before, item in pairwise(items):
-            gap = self.text[before.end : item.start]
+        for before, member in pairwise(items):
+            gap = self.text[before.end : member.start]
             if "\n" not in gap and "," not in gap:
                 detail = "Items of an object are separated by a comma or a newline."
-                self.complain(codes.MISSING_NEWLINE, detail, item.start, item.start + 1)
+                self.complain(codes.MISSING_NEWLINE, detail, member.start, member.start + 1)
         return ObjectConstructor(self.origin, values[0].start, values[-1].end, items=tuple(items))
 
     def object_item(self, key: Expression, _equals: Token, value: Expression) -> ObjectItem:

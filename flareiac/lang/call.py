@@ -17,8 +17,8 @@ from flareiac.lang.syntax import Call, Expression, Node
 from flareiac.lang.values import Symbols, Value, boolean, contains_sensitive, unknown, unmark
 
 ALWAYS: Final = frozenset(
-    item.id
-    for item in (
+    code.id
+    for code in (
         codes.UNKNOWN_SYMBOL,
         codes.UNKNOWN_FUNCTION,
         codes.TOO_DEEP,
@@ -108,12 +108,14 @@ def _attempt(evaluator: Evaluating, expr: Call, name: str) -> Value:
 
 def _arguments(evaluator: Evaluating, expr: Call) -> list[tuple[Value, Node]] | None:
     """The values with the syntax they come from; None where the expanded argument is unknown or no list."""
-    found: list[tuple[Value, Node]] = [(evaluator.value(argument), argument) for argument in expr.arguments]
-    if not expr.expand or not found:
-        return found
-    last, node = found.pop()
+    arguments: list[tuple[Value, Node]] = [
+        (evaluator.value(argument), argument) for argument in expr.arguments
+    ]
+    if not expr.expand or not arguments:
+        return arguments
+    last, node = arguments.pop()
     if isinstance(last.raw, tuple):
-        return [*found, *((item.with_sensitive(last.sensitive), node) for item in last.raw)]
+        return [*arguments, *((element.with_sensitive(last.sensitive), node) for element in last.raw)]
     if last.raw is not UNKNOWN:
         detail = "Only a list, set or tuple can be expanded with ... into arguments."
         evaluator.fail(node, codes.INVALID_ARGUMENT, detail, expr)
@@ -139,9 +141,9 @@ class _Invocation:
             if taken is None:
                 return unknown()
             seen.append(_seen(taken, parameter))
-        marked = any(item.marked for item in seen)
-        values = tuple(item.value for item in seen)
-        if not all(item.is_known for item in seen):
+        marked = any(argument.marked for argument in seen)
+        values = tuple(argument.value for argument in seen)
+        if not all(argument.is_known for argument in seen):
             return unknown(self.function.returns(values), sensitive=marked)
         return self.result(values, [node for _, node in arguments], marked)
 

@@ -117,13 +117,13 @@ def may_become(have: Type, wanted: Type) -> bool:  # noqa: C901 - one line a kin
         case ((StringType() | NumberType() | BoolType()), RefType()):
             return wanted.or_string
         case (ListType() | SetType() | TupleType(), ListType(element) | SetType(element)):
-            return all(may_become(item, element) for item in _inner(have).values())
+            return all(may_become(part, element) for part in _inner(have).values())
         case (ListType(element), TupleType(elements)):
-            return all(may_become(element, item) for item in elements)
+            return all(may_become(element, part) for part in elements)
         case (TupleType(given), TupleType(elements)):
             return len(given) == len(elements) and all(map(may_become, given, elements))
         case (MapType() | ObjectType(), MapType(element)):
-            return all(may_become(item, element) for item in _inner(have).values())
+            return all(may_become(part, element) for part in _inner(have).values())
         case (MapType(element), ObjectType(attributes)):
             return all(may_become(element, attribute) for attribute in attributes.values())
         case (ObjectType(given), ObjectType(attributes, optional)):
@@ -223,11 +223,11 @@ def _elements(value: Value, wanted: ListType | SetType | MapType) -> tuple[tuple
         return (), own if isinstance(element, AnyType) else element
     parts = dict(zip((step for step, _ in value.parts), _inside(value, repeat(element)), strict=True))
     typed = [part for part in parts.values() if part.raw is not None or not leaves_open(part.type)]
-    common = unify([item.type for item in typed])
+    common = unify([part.type for part in typed])
     if common is None:
         raise ConversionError(f"all elements of {named(wanted)} must have the same type")
     converted = tuple(_at(step, part, common) for step, part in parts.items())
-    return converted, unify([item.type for item in converted]) or ANY
+    return converted, unify([part.type for part in converted]) or ANY
 
 
 def leaves_open(type: Type) -> bool:  # noqa: A002 - the field's word
@@ -237,7 +237,7 @@ def leaves_open(type: Type) -> bool:  # noqa: A002 - the field's word
 
 def _inside(value: Value, wanted: Iterable[Type]) -> tuple[Value, ...]:
     """The parts of a collection, each as its type."""
-    return tuple(_at(step, item, type_) for (step, item), type_ in zip(value.parts, wanted, strict=False))
+    return tuple(_at(step, part, type_) for (step, part), type_ in zip(value.parts, wanted, strict=False))
 
 
 def _at(step: str | int, value: Value, wanted: Type) -> Value:
@@ -266,9 +266,9 @@ def _object(given: Mapping[str, Value], wanted: ObjectType) -> Value:
 def unify(types: Iterable[Type]) -> Type | None:
     """The one type that all of these can be converted to, or None. Any type takes no part."""
     distinct: list[Type] = []
-    for item in types:
-        if not isinstance(item, AnyType) and item not in distinct:
-            distinct.append(item)
+    for candidate in types:
+        if not isinstance(candidate, AnyType) and candidate not in distinct:
+            distinct.append(candidate)
     if not distinct:
         return ANY
     return distinct[0] if len(distinct) == 1 else _unify_different(distinct)
@@ -278,13 +278,17 @@ def _unify_different(types: list[Type]) -> Type | None:
     """Primitives meet as strings. Objects of the same names and tuples of the same length keep their shape;
     others meet as a map or a list of what is in them. A set beside lists or tuples: see ``_preferred``.
     """
-    kinds = {item.__class__ for item in types}
+    kinds = {candidate.__class__ for candidate in types}
     if kinds <= set(_PRIMITIVE):
         return STRING if StringType in kinds else None
     if kinds == {RefType}:
-        return RefType(tuple(dict.fromkeys(name for item in types for name in getattr(item, "to", ()))))
-    inner = [_inner(item) for item in types]
-    if kinds in ({ObjectType}, {TupleType}) and all(item.keys() == inner[0].keys() for item in inner):
+        return RefType(
+            tuple(dict.fromkeys(name for candidate in types for name in getattr(candidate, "to", ())))
+        )
+    inner = [_inner(candidate) for candidate in types]
+    if kinds in ({ObjectType}, {TupleType}) and all(
+        step_types.keys() == inner[0].keys() for step_types in inner
+    ):
         return _unify_shape(types[0], inner)
     collection: Callable[[Type], Type] = SetType
     if kinds <= {TupleType, ListType}:
@@ -293,7 +297,7 @@ def _unify_different(types: list[Type]) -> Type | None:
         collection = MapType
     elif kinds != {SetType}:
         return _preferred(types)
-    parts = [found for item in inner for found in item.values()]
+    parts = [part for step_types in inner for part in step_types.values()]
     element = unify(parts)
     if element is None and collection is MapType and ANY in parts:
         element = ANY  # each member stays what it is, as far as the members of the one that is taken agree
@@ -306,7 +310,7 @@ def _preferred(types: list[Type]) -> Type | None:
     """
     choices: list[Type] = []
     for kept in (ListType, SetType):
-        same_kind = [item for item in types if isinstance(item, kept)]
+        same_kind = [candidate for candidate in types if isinstance(candidate, kept)]
         wider = unify(same_kind) if same_kind else None
         choices += [*([] if wider is None else [wider]), *same_kind]
     return next((choice for choice in choices if all(may_become(other, choice) for other in types)), None)
@@ -314,13 +318,13 @@ def _preferred(types: list[Type]) -> Type | None:
 
 def _unify_shape(like: Type, inner: list[Mapping[str | int, Type]]) -> Type | None:
     """The object or tuple of what the parts at each step can be converted to."""
-    found = {step: unify([item[step] for item in inner]) for step in inner[0]}
-    settled = {step: item for step, item in found.items() if item is not None}
-    if len(settled) < len(found):
+    unified = {step: unify([step_types[step] for step_types in inner]) for step in inner[0]}
+    settled = {step: part for step, part in unified.items() if part is not None}
+    if len(settled) < len(unified):
         return None
     if isinstance(like, TupleType):
         return TupleType(tuple(settled.values()))
-    return ObjectType({str(name): item for name, item in settled.items()})
+    return ObjectType({str(name): part for name, part in settled.items()})
 
 
 def _inner(type: Type) -> Mapping[str | int, Type]:  # noqa: A002 - the field's word

@@ -72,7 +72,7 @@ def decode_body(
     return DecodedBody(attributes=attributes, spans=decoder.spans, sensitive_paths=tuple(decoder.sensitive))
 
 
-_Found: TypeAlias = tuple[BlockNode, Scope]
+_ScopedBlock: TypeAlias = tuple[BlockNode, Scope]
 """A block, and the scope of what is in it."""
 
 
@@ -86,7 +86,7 @@ class _Decoder:
         self, body: Body, schema: Block, scope: Scope, path: Path, meta: frozenset[str] = frozenset()
     ) -> Attributes:
         out: Attributes = {}
-        written = {item.name: item for item in body.attributes if item.name not in meta}
+        written = {attribute.name: attribute for attribute in body.attributes if attribute.name not in meta}
         for name, attribute in schema.attributes.items():
             node = written.pop(name, None)
             out[name] = None if node is None else self.attribute(node, attribute, scope, (*path, name))
@@ -173,15 +173,15 @@ class _Decoder:
 
     def blocks_by_type(
         self, body: Body, schema: Block, scope: Scope, meta: frozenset[str], path: Path
-    ) -> dict[str, list[_Found]]:
-        out: dict[str, list[_Found]] = {}
+    ) -> dict[str, list[_ScopedBlock]]:
+        out: dict[str, list[_ScopedBlock]] = {}
         for node in body.blocks:
-            written: list[_Found] = [(node, scope)] if node.type not in meta else []
+            written: list[_ScopedBlock] = [(node, scope)] if node.type not in meta else []
             if written and node.type == "dynamic" and "dynamic" not in schema.blocks:
                 written = expand_dynamic(node, scope, self.diagnostics)
-            for found in written:
-                if self.known_block(found[0], schema, path, meta):
-                    out.setdefault(found[0].type, []).append(found)
+            for scoped_block in written:
+                if self.known_block(scoped_block[0], schema, path, meta):
+                    out.setdefault(scoped_block[0].type, []).append(scoped_block)
         return out
 
     def known_block(self, node: BlockNode, schema: Block, path: Path, meta: frozenset[str]) -> bool:
@@ -196,8 +196,10 @@ class _Decoder:
         self.diagnostics.error(codes.UNKNOWN_BLOCK, detail, subject=node.type_span, attribute=place)
         return False
 
-    def nested(self, name: str, nested: NestedBlock, found: list[_Found], body: Body, path: Path) -> Data:
-        if nested.required and not found:
+    def nested(
+        self, name: str, nested: NestedBlock, scoped_blocks: list[_ScopedBlock], body: Body, path: Path
+    ) -> Data:
+        if nested.required and not scoped_blocks:
             wanted = with_article(f'"{name}"', capital=True)
             self.missing(
                 codes.MISSING_BLOCK,
@@ -207,14 +209,14 @@ class _Decoder:
             )
         match nested.nesting:
             case Nesting.SINGLE:
-                return self.single(name, nested, found, path)
+                return self.single(name, nested, scoped_blocks, path)
             case Nesting.LIST:
                 return [
                     self.one(node, nested, scope, (*path, name, index), labels=0)
-                    for index, (node, scope) in enumerate(found)
+                    for index, (node, scope) in enumerate(scoped_blocks)
                 ]
             case Nesting.MAP:
-                return self.by_label(name, nested, found, path)
+                return self.by_label(name, nested, scoped_blocks, path)
 
     def one(
         self, node: BlockNode, nested: NestedBlock, scope: Scope, path: Path, *, labels: int
@@ -231,10 +233,10 @@ class _Decoder:
         self.spans.put(path, node, node.start, end)
         return self.body(node.body, nested.block, scope, path)
 
-    def single(self, name: str, nested: NestedBlock, found: list[_Found], path: Path) -> Data:
-        if not found:
+    def single(self, name: str, nested: NestedBlock, scoped_blocks: list[_ScopedBlock], path: Path) -> Data:
+        if not scoped_blocks:
             return None
-        (first, scope), *others = found
+        (first, scope), *others = scoped_blocks
         for node, _ in others:
             detail = f'There are several "{name}" blocks. Put everything into one block.'
             self.second(codes.ONE_BLOCK_ALLOWED, detail, first, node.header_span)
@@ -244,10 +246,10 @@ class _Decoder:
         related = (Related(span=first.header_span, message="The first one."),)
         self.diagnostics.error(code, detail, subject=place, related=related)
 
-    def by_label(self, name: str, nested: NestedBlock, found: list[_Found], path: Path) -> Data:
+    def by_label(self, name: str, nested: NestedBlock, scoped_blocks: list[_ScopedBlock], path: Path) -> Data:
         out: dict[str, Attributes] = {}
         places: dict[str, BlockNode] = {}
-        for node, scope in found:
+        for node, scope in scoped_blocks:
             label = node.labels[0] if node.label_nodes else ""
             span = node.label_nodes[0].span if node.label_nodes else node.type_span
             if places.setdefault(label, node) is not node:
@@ -284,15 +286,15 @@ def _null_element(data: Data, kind: Type, place: str = "") -> str | None:
         case ListType(element=element) if isinstance(data, list):
             if element != ANY and None in data:
                 return f"{place}[{data.index(None)}]"
-            parts = ((f"{place}[{at}]", item, element) for at, item in enumerate(data))
+            parts = ((f"{place}[{at}]", member, element) for at, member in enumerate(data))
         case MapType(element=element) if isinstance(data, dict):
-            parts = ((f"{place}.{name}", item, element) for name, item in data.items())
+            parts = ((f"{place}.{name}", member, element) for name, member in data.items())
         case ObjectType(attributes=attributes) if isinstance(data, dict):
             parts = ((f"{place}.{name}", data.get(name), attribute) for name, attribute in attributes.items())
         case _:
             pass
-    found = (_null_element(part, inner, where) for where, part, inner in parts)
-    return next((item for item in found if item is not None), None)
+    null_places = (_null_element(part, inner, where) for where, part, inner in parts)
+    return next((null_place for null_place in null_places if null_place is not None), None)
 
 
 def _has_nul(data: Data) -> bool:
@@ -303,7 +305,7 @@ def _has_nul(data: Data) -> bool:
         case str():
             return "\x00" in data
         case dict():
-            return any("\x00" in name or _has_nul(item) for name, item in data.items())
+            return any("\x00" in name or _has_nul(member) for name, member in data.items())
         case list() | tuple():
             return any(map(_has_nul, data))
         case _:

@@ -56,16 +56,16 @@ def expand_dynamic(node: BlockNode, scope: Scope, diagnostics: Diagnostics) -> l
 
 
 def _elements(value: Value, place: Span, diagnostics: Diagnostics) -> Iterable[tuple[Value, Value]]:
-    found = None if isinstance(value.raw, Resource) else pairs(value)
+    elements = None if isinstance(value.raw, Resource) else pairs(value)
     if value.sensitive:
         wrong = "Its for_each is sensitive, and the number of blocks would show what is sensitive."
     elif value.raw is UNKNOWN:
         wrong = "How many blocks there are must be known when the plan is made."
-    elif found is None:
+    elif elements is None:
         what = "null" if value.raw is None else named(value.type)
         wrong = f"It needs a list, set, map or object, not {what}."
     else:
-        return found
+        return elements
     diagnostics.error(codes.INVALID_DYNAMIC_FOR_EACH, wrong, subject=place)
     return ()
 

@@ -154,7 +154,7 @@ class Evaluator:
         """The value, and the complaints, of which those alone are handed on that no value decides."""
         scratch = Diagnostics()
         value = Evaluator(self.scope, scratch, hidden=self.hidden, steps=self.steps).value(expr)
-        self.diagnostics.extend(item for item in scratch if self.is_certain(item))
+        self.diagnostics.extend(diagnostic for diagnostic in scratch if self.is_certain(diagnostic))
         return value, scratch
 
     def is_certain(self, complaint: Diagnostic) -> bool:
@@ -225,8 +225,8 @@ class Evaluator:
         return Value(_LITERALS[expr.value.__class__], expr.value)
 
     def variable(self, expr: Variable) -> Value:
-        found = self.scope.lookup(expr.name)
-        return self.no_symbol(expr, expr.name) if found is None else found
+        value = self.scope.lookup(expr.name)
+        return self.no_symbol(expr, expr.name) if value is None else value
 
     def no_symbol(self, node: Node, name: str) -> Value:
         known = list(self.scope.roots())
@@ -251,13 +251,13 @@ class Evaluator:
             case _ if source.raw is UNKNOWN:
                 return self.unknown_attribute(source, name, expr)
             case Resource(owner, _, members) | Symbols(owner, members):
-                found = self.member(members, name, owner, expr, static=isinstance(source.raw, Symbols))
+                value = self.member(members, name, owner, expr, static=isinstance(source.raw, Symbols))
             case Mapping() as members:
                 owner = "this map" if isinstance(source.type, MapType) else "this object"
-                found = self.member(members, name, owner, expr, hidden=source.sensitive)
+                value = self.member(members, name, owner, expr, hidden=source.sensitive)
             case _:
                 return self.fail(expr, codes.UNSUPPORTED_ATTRIBUTE, _without_attribute(source.type, name))
-        return found.with_sensitive(source.sensitive)
+        return value.with_sensitive(source.sensitive)
 
     def unknown_attribute(self, source: Value, name: str, expr: Node) -> Value:
         match source.type:
@@ -315,30 +315,30 @@ class Evaluator:
             case _ if key.raw is None:
                 return self.fail(key_node, codes.INVALID_INDEX, _NULL_INDEX, expr)
             case Symbols() | Resource() if isinstance(key.raw, str):
-                found = self.take_attribute(source, key.raw, expr)
+                value = self.take_attribute(source, key.raw, expr)
             case _ if source.raw is UNKNOWN or key.raw is UNKNOWN:
-                found = unknown(_element_type(source.type, key))
+                value = unknown(_element_type(source.type, key))
             case tuple() if not isinstance(source.type, SetType):
-                found = self.element(source, key, expr, key_node)
+                value = self.element(source, key, expr, key_node)
             case Mapping():
-                found = self.entry(source, key, expr, key_node)
+                value = self.entry(source, key, expr, key_node)
             case _:
                 return self.fail(expr, codes.INVALID_INDEX, _without_elements(source.type))
-        return found.with_sensitive(source.sensitive or key.sensitive)
+        return value.with_sensitive(source.sensitive or key.sensitive)
 
     def element(self, source: Value, key: Value, expr: Node, key_node: Node) -> Value:
         index = _Need(
             NUMBER, codes.INVALID_INDEX, _NULL_INDEX, f"The index of {named(source.type)} is a number"
         )
-        found = self.needed(key, index, key_node, expr)
-        if found is None:
+        position = self.needed(key, index, key_node, expr)
+        if position is None:
             return unknown()
-        at, count = found.raw, len(source.raw)
+        at, count = position.raw, len(source.raw)
         if at != at.to_integral_value():
             return self.fail(key_node, codes.INVALID_INDEX, "An index is a whole number.", expr)
         if 0 <= at < count:
-            item: Value = source.raw[int(at)]
-            return item
+            element: Value = source.raw[int(at)]
+            return element
         has = f"It has {count} element{'' if count == 1 else 's'}{f', 0 to {count - 1}' if count else ''}."
         if source.sensitive:
             has = "How many it has is sensitive."
@@ -348,16 +348,18 @@ class Evaluator:
 
     def entry(self, source: Value, key: Value, expr: Node, key_node: Node) -> Value:
         of_others = f"The key of {named(source.type)} is a string"
-        found = self.needed(key, _Need(STRING, codes.INVALID_INDEX, _NULL_INDEX, of_others), key_node, expr)
-        if found is None:
+        entry_key = self.needed(
+            key, _Need(STRING, codes.INVALID_INDEX, _NULL_INDEX, of_others), key_node, expr
+        )
+        if entry_key is None:
             return unknown()
-        name = spelling(source.raw, found.raw)
+        name = spelling(source.raw, entry_key.raw)
         if name in source.raw:
-            item: Value = source.raw[name]
-            return item
+            value: Value = source.raw[name]
+            return value
         if isinstance(source.raw, NamedValues) and not key.sensitive:
-            return self.fail(key_node, *source.raw.lacks(found.raw), expr)
-        hint = "" if key.sensitive or source.sensitive else did_you_mean(found.raw, source.raw)
+            return self.fail(key_node, *source.raw.lacks(entry_key.raw), expr)
+        hint = "" if key.sensitive or source.sensitive else did_you_mean(entry_key.raw, source.raw)
         return self.fail(key_node, codes.INVALID_INDEX, f"There is no key {_shown(key)}.{hint}", expr)
 
     def splat(self, expr: Splat) -> Value:
@@ -376,7 +378,7 @@ class Evaluator:
         items = source.raw if isinstance(source.raw, tuple) else (replace(source, sensitive=False),)
         hidden = self.hidden or source.sensitive
         inside = Evaluator(self.scope, self.diagnostics, hidden=hidden, steps=self.steps)
-        results = tuple(inside.after_splat(item, steps, expr) for item in items)
+        results = tuple(inside.after_splat(part, steps, expr) for part in items)
         types = [result.type for result in results] or [ANY if steps or element is None else element]
         if element is not None and types.count(types[0]) == len(types):
             return Value(ListType(types[0]), results, source.sensitive)
@@ -455,15 +457,15 @@ class Evaluator:
         """
         if isinstance(then.raw, Symbols) or isinstance(otherwise.raw, Symbols):
             return ANY
-        found = unify([then.type, otherwise.type])
-        if found is None:
+        common = unify([then.type, otherwise.type])
+        if common is None:
             self.fail(
                 expr,
                 codes.INCONSISTENT_CONDITIONAL,
                 f"One result is {named(then.type)}, the other {named(otherwise.type)}; no type fits both. "
                 "Convert one of them.",
             )
-        return found
+        return common
 
     def condition(self, expr: Expression, context: Node) -> Value:
         return self.needed(self.value(expr), _CONDITION, expr, context) or unknown(BOOL)
@@ -471,14 +473,14 @@ class Evaluator:
     # Collections
 
     def tuple_constructor(self, expr: TupleConstructor) -> Value:
-        return self.bounded(tuple_value([self.value(item) for item in expr.items]), expr)
+        return self.bounded(tuple_value([self.value(element) for element in expr.items]), expr)
 
     def object_constructor(self, expr: ObjectConstructor) -> Value:
         out: list[tuple[str, Value]] = []
         is_known, marked = True, False
-        for item in expr.items:
-            key = string(item.key.name) if isinstance(item.key, Variable) else self.value(item.key)
-            name, value = self.key(key, item.key, expr), self.value(item.value)
+        for member in expr.items:
+            key = string(member.key.name) if isinstance(member.key, Variable) else self.value(member.key)
+            name, value = self.key(key, member.key, expr), self.value(member.value)
             marked = marked or key.sensitive
             if name is None:
                 is_known = False
@@ -518,10 +520,10 @@ class Evaluator:
             return source.sensitive, None
         return source.sensitive, (
             self.within(
-                {expr.value_name: item} | ({expr.key_name: key} if expr.key_name is not None else {}),
+                {expr.value_name: element} | ({expr.key_name: key} if expr.key_name is not None else {}),
                 hidden=source.sensitive,
             )
-            for key, item in items
+            for key, element in items
         )
 
     def check_condition(self, expr: Loop) -> None:
@@ -625,9 +627,9 @@ class Evaluator:
         if condition.raw is UNKNOWN:
             return unknown(STRING, sensitive=condition.sensitive)
         chosen, other = (part.then, part.otherwise) if condition.raw else (part.otherwise, part.then)
-        for item in other:
-            if isinstance(item, Node):
-                self.check_names(item)
+        for piece in other:
+            if isinstance(piece, Node):
+                self.check_names(piece)
         return self.joined(chosen, part).with_sensitive(condition.sensitive)
 
     def template_for(self, part: TemplateFor) -> Value:
@@ -682,10 +684,10 @@ def _calls(node: Node) -> Iterator[Call]:
     """Every call inside a node."""
     waiting = [node]
     while waiting:
-        found = waiting.pop()
-        if isinstance(found, Call):
-            yield found
-        waiting.extend(children(found))
+        inner = waiting.pop()
+        if isinstance(inner, Call):
+            yield inner
+        waiting.extend(children(inner))
 
 
 def _quiet_step(value: Value | None, step: str | int | None) -> Value | None:
@@ -701,8 +703,8 @@ def _quiet_step(value: Value | None, step: str | int | None) -> Value | None:
         case Mapping() if isinstance(step, str):
             return value.raw.get(step)
         case tuple() if isinstance(step, int) and 0 <= step < len(value.raw):
-            item: Value = value.raw[step]
-            return item
+            member: Value = value.raw[step]
+            return member
         case _:
             return None
 

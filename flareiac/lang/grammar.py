@@ -166,7 +166,7 @@ def _table_text(grammar: str) -> str:
     lark = Lark(grammar, parser="lalr")
     parser = lark.parser.parser
     assert isinstance(parser, LALR_Parser)
-    found = parser._parse_table
+    parse_table = parser._parse_table
     written = {
         rule: _json(
             [rule.alias or rule.origin.name, len(rule.expansion), rule.options.expand1, rule.origin.name]
@@ -174,23 +174,23 @@ def _table_text(grammar: str) -> str:
         for rule in lark.rules
     }
     rules = sorted(set(written.values()))
-    reached = [found.start_states["start"]]
+    reached = [parse_table.start_states["start"]]
     for state in reached:  # grows while it is gone through
-        following = [arg for _, (action, arg) in sorted(found.states[state].items()) if action is Shift]
+        following = [arg for _, (action, arg) in sorted(parse_table.states[state].items()) if action is Shift]
         reached.extend(each for each in dict.fromkeys(following) if each not in reached)
     number = {state: index for index, state in enumerate(reached)}
     states = [
         _json(
             {
                 symbol: number[arg] if action is Shift else -1 - rules.index(written[arg])
-                for symbol, (action, arg) in found.states[state].items()
+                for symbol, (action, arg) in parse_table.states[state].items()
             }
         )
         for state in reached
     ]
     separator = ",\n"
     return (
-        f'{_head(grammar)},"start":0,"end":{number[found.end_states["start"]]},\n'
+        f'{_head(grammar)},"start":0,"end":{number[parse_table.end_states["start"]]},\n'
         f'"rules":[\n{separator.join(rules)}],\n"states":[\n{separator.join(states)}]}}\n'
     )
 

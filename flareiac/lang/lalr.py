@@ -73,7 +73,7 @@ def parse(tokens: list[Token], table: Table, builder: Builder) -> Body:
 class _Case(NamedTuple):
     """The sentence for an error at which certain terminals could stand and certain others could not."""
 
-    found: AbstractSet[str]
+    tokens: AbstractSet[str]
     possible: AbstractSet[str]
     impossible: AbstractSet[str]
     sentence: str
@@ -135,7 +135,7 @@ def unexpected(token: Token, possible: AbstractSet[str], text: str) -> InvalidSy
     sentence = next(
         case.sentence
         for case in _CASES
-        if (not case.found or token.kind in case.found)
+        if (not case.tokens or token.kind in case.tokens)
         and case.possible <= possible
         and case.impossible.isdisjoint(possible)
     )

@@ -37,11 +37,11 @@ class LaterBody(Body):
 
     @property
     def _body(self) -> Body:
-        found = self._found
-        if found is None:
-            found = self._read()
-            object.__setattr__(self, "_found", found)
-        return found
+        body = self._found
+        if body is None:
+            body = self._read()
+            object.__setattr__(self, "_found", body)
+        return body
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Body):

@@ -41,8 +41,10 @@ def _guarded(calculate: Callable[[Decimal, Decimal], Decimal]) -> Callable[[Deci
     """
 
     def result(left: Decimal, right: Decimal) -> Decimal:
-        found = calculate(left, right)
-        return found if len(found.as_tuple().digits) <= _GUARDED.prec else _without_spare(found)
+        calculated = calculate(left, right)
+        return (
+            calculated if len(calculated.as_tuple().digits) <= _GUARDED.prec else _without_spare(calculated)
+        )
 
     return result
 
@@ -106,8 +108,12 @@ def unary(operator: str, value: Value) -> Value:
     if operator == "!":
         flag = operand(value, BOOL, "right")
         return flag if flag.raw is UNKNOWN else Value(BOOL, not flag.raw, flag.sensitive)
-    found = operand(value, NUMBER, "right")
-    return found if found.raw is UNKNOWN else Value(NUMBER, NUMBERS.minus(found.raw), found.sensitive)
+    converted = operand(value, NUMBER, "right")
+    return (
+        converted
+        if converted.raw is UNKNOWN
+        else Value(NUMBER, NUMBERS.minus(converted.raw), converted.sensitive)
+    )
 
 
 def logical(operator: str, left: Value, right: Callable[[], Value]) -> Value:

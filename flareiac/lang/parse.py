@@ -31,9 +31,9 @@ def parse_file(source: Source, diagnostics: Diagnostics, *, cache: bool = True) 
     blocks: list[BlockNode] = []
     for start, end, key in kept.ranges:
         origin = Origin(source, before + start, key)
-        item = text[start:end]
-        known = kept.find(key, origin, partial(_read_again, item, origin))
-        body = known or _item(item, key, origin, kept, diagnostics)
+        piece = text[start:end]
+        known = kept.find(key, origin, partial(_read_again, piece, origin))
+        body = known or _item(piece, key, origin, kept, diagnostics)
         blocks.extend(body.blocks)
         for written in body.attributes:
             if (first := attributes.setdefault(written.name, written)) is not written:
@@ -52,11 +52,11 @@ def parse_blocks(source: Source, word: str, diagnostics: Diagnostics) -> tuple[B
     for start, end in top_level_items(text):
         if not text.startswith(word, start):
             continue
-        item = text[start:end]
-        kept = SyntaxCache(f"{source.path}#{word}", item, used=True)
+        piece = text[start:end]
+        kept = SyntaxCache(f"{source.path}#{word}", piece, used=True)
         for first, last, key in kept.ranges:
             origin = Origin(source, before + start + first)
-            part = item[first:last]
+            part = piece[first:last]
             known = kept.find(key, origin, partial(_read_again, part, origin))
             body = known or _item(part, key, origin, kept, diagnostics)
             block_nodes.extend(block for block in body.blocks if block.type == word)

@@ -61,41 +61,43 @@ def references(node: Node) -> list[Traversal]:
         _walk(node, frozenset(), traversals)
     except RecursionError:
         return []  # evaluation says so with a span
-    traversals.sort(key=lambda item: (item.origin.base + item.start, item.origin.base + item.end))
+    traversals.sort(
+        key=lambda traversal: (traversal.origin.base + traversal.start, traversal.origin.base + traversal.end)
+    )
     return traversals
 
 
-def _walk(node: Node, bound: frozenset[str], found: list[Traversal]) -> None:
+def _walk(node: Node, bound: frozenset[str], traversals: list[Traversal]) -> None:
     match node:
         case Literal():
             pass
         case Variable() | GetAttribute() | Index() | Splat():
-            _traversal(node, bound, found)
+            _traversal(node, bound, traversals)
         case ForTuple() | ForObject() | TemplateFor():
             inside = bound | {node.value_name} | ({node.key_name} if node.key_name else set())
             for child in children(node):
-                _walk(child, bound if child is node.collection else inside, found)
+                _walk(child, bound if child is node.collection else inside, traversals)
         case ObjectItem(key=key, value=value):
             if not isinstance(key, Variable):
-                _walk(key, bound, found)
-            _walk(value, bound, found)
+                _walk(key, bound, traversals)
+            _walk(value, bound, traversals)
         case BlockNode(type="dynamic"):
-            _dynamic(node, bound, found)
+            _dynamic(node, bound, traversals)
         case _:
             for child in children(node):
-                _walk(child, bound, found)
+                _walk(child, bound, traversals)
 
 
-def _dynamic(node: BlockNode, bound: frozenset[str], found: list[Traversal]) -> None:
+def _dynamic(node: BlockNode, bound: frozenset[str], traversals: list[Traversal]) -> None:
     inside = bound | {node.iterator}
     for attribute in node.body.attributes:
         if attribute.name != "iterator":
-            _walk(attribute, inside if attribute.name == "labels" else bound, found)
+            _walk(attribute, inside if attribute.name == "labels" else bound, traversals)
     for block in node.body.blocks:
-        _walk(block, inside, found)
+        _walk(block, inside, traversals)
 
 
-def _traversal(node: Node, bound: frozenset[str], found: list[Traversal]) -> None:
+def _traversal(node: Node, bound: frozenset[str], traversals: list[Traversal]) -> None:
     """The traversal that ends at this node, and those inside its indexes."""
     steps: list[TraversalStep] = []
     at: Node = node
@@ -106,20 +108,20 @@ def _traversal(node: Node, bound: frozenset[str], found: list[Traversal]) -> Non
             case Index(source=source, key=key):
                 steps.append(_known_key(key))
                 if steps[-1] is None:
-                    _walk(key, bound, found)
+                    _walk(key, bound, traversals)
             case Splat(source=source, steps=inner):
                 steps.append(None)
                 for step in inner:
                     if isinstance(step, Node):
-                        _walk(step, bound, found)
+                        _walk(step, bound, traversals)
             case Parentheses(inner=source):
                 pass
             case _:
-                _walk(at, bound, found)
+                _walk(at, bound, traversals)
                 return
         at = source
     if at.name not in bound:
-        found.append(
+        traversals.append(
             Traversal(
                 origin=at.origin, start=at.start, end=node.end, root=at.name, steps=tuple(reversed(steps))
             )

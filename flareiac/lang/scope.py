@@ -22,7 +22,7 @@ class Scope:
         """This scope with some symbols in front of it (``each``, ``count``, the names of a ``for``)."""
 
         def lookup(name: str) -> Value | None:
-            found = variables.get(name)
-            return found if found is not None else self.lookup(name)
+            value = variables.get(name)
+            return value if value is not None else self.lookup(name)
 
         return Scope(lookup=lookup, functions=self.functions, roots=lambda: [*variables, *self.roots()])

@@ -45,13 +45,13 @@ def _end(text: str, at: int) -> int:
     """
     stack: list[str] = []
     while match := _pattern(stack[-1] if stack else "").search(text, at):
-        at, found = match.end(), match.group()
+        at, token = match.end(), match.group()
         match match.lastgroup:
             case "open":
-                stack.append(found)
+                stack.append(token)
             case "heredoc":
-                stack.append(found.strip().lstrip("<-") + "\n")
-            case "close" if stack and stack[-1].endswith(_OPENED.get(found, "\n")):
+                stack.append(token.strip().lstrip("<-") + "\n")
+            case "close" if stack and stack[-1].endswith(_OPENED.get(token, "\n")):
                 stack.pop()
             case "newline" if not stack:
                 return match.start()

@@ -280,7 +280,7 @@ def children(node: Node) -> list[Node]:
     for name in FIELDS[node.__class__]:
         value = getattr(node, name)
         if value.__class__ is tuple:
-            nodes += [item for item in value if isinstance(item, Node)]
+            nodes += [child for child in value if isinstance(child, Node)]
         elif value.__class__ is not str and isinstance(value, Node):
             nodes.append(value)
     return nodes

@@ -45,7 +45,7 @@ def _encode_field(value: object) -> Any:
     if isinstance(value, tuple):
         return [
             _TUPLE,
-            *[item if item.__class__ in _AS_THEY_ARE else _encode_field(item) for item in value],
+            *[element if element.__class__ in _AS_THEY_ARE else _encode_field(element) for element in value],
         ]
     if isinstance(value, Node):
         return encode(value)
@@ -101,12 +101,12 @@ def _outline(data: list[Any], mentions: list[Any], origin: Origin, again: Callab
 
     def read(number: int, text: str) -> Body:
         try:
-            found = decode(json.loads(text), origin)
+            body = decode(json.loads(text), origin)
         except (*_MISFITS, RecursionError):
-            found = None
-        return found if isinstance(found, Body) else again().blocks[number].body
+            body = None
+        return body if isinstance(body, Body) else again().blocks[number].body
 
-    found = []
+    block_nodes = []
     for number, ((block_tag, first, last, type_name, labels, body), inside) in enumerate(
         zip(blocks, mentions, strict=True)
     ):
@@ -114,8 +114,10 @@ def _outline(data: list[Any], mentions: list[Any], origin: Origin, again: Callab
             raise ValueError("what is in a body is a block")
         later = LaterBody(origin, tuple(body[:2]), as_mentions(inside), partial(read, number, body[2]))
         label_nodes = decode(labels, origin)
-        found.append(BlockNode(origin, first, last, type=type_name, label_nodes=label_nodes, body=later))
-    return Body(origin, start, end, attributes=decode(attributes, origin), blocks=tuple(found))
+        block_nodes.append(
+            BlockNode(origin, first, last, type=type_name, label_nodes=label_nodes, body=later)
+        )
+    return Body(origin, start, end, attributes=decode(attributes, origin), blocks=tuple(block_nodes))
 
 
 class SyntaxCache:
@@ -127,8 +129,8 @@ class SyntaxCache:
         name = hashlib.sha256(str(Path(path).absolute()).encode(errors="replace")).hexdigest()[:24]
         self._name, self._used = f"syntax/{FORMAT}-{name}.json", used
         self._reader = f"{__version__} {grammar_digest()}" if used else ""
-        found = user_cache.read_json(self._name) if used else None
-        old = found if isinstance(found, dict) and found.get("reader") == self._reader else {}
+        cached = user_cache.read_json(self._name) if used else None
+        old = cached if isinstance(cached, dict) and cached.get("reader") == self._reader else {}
         self._text, self._old = _digest(text), old.get("entries", {})
         self._entries: dict[str, Any] = {}
         self._changed = old.get("text") != self._text

@@ -67,13 +67,17 @@ class TypeConstraint:
             return value
         match value.raw:
             case tuple():
-                filled = tuple_value(self._inner(str(at))._fill(item) for at, item in enumerate(value.raw))
+                filled = tuple_value(
+                    self._inner(str(at))._fill(element) for at, element in enumerate(value.raw)
+                )
             case Mapping():
                 given = dict(value.raw)
                 for name, default in self.defaults.items():
                     if name not in given or given[name].raw is None:
                         given[name] = default
-                filled = object_value({name: self._inner(name)._fill(item) for name, item in given.items()})
+                filled = object_value(
+                    {name: self._inner(name)._fill(member) for name, member in given.items()}
+                )
             case _:
                 return value
         return filled.with_sensitive(value.sensitive)
@@ -92,7 +96,9 @@ def parse_type(expr: Expression, diagnostics: Diagnostics) -> TypeConstraint | N
 
 def _deeper(inside: Mapping[str, TypeConstraint]) -> Mapping[str, TypeConstraint]:
     """The members with defaults somewhere inside."""
-    return {name: item for name, item in inside.items() if item.defaults or item.inside}
+    return {
+        name: constraint for name, constraint in inside.items() if constraint.defaults or constraint.inside
+    }
 
 
 class _Reader:
@@ -157,12 +163,14 @@ class _Reader:
         if not isinstance(argument, TupleConstructor):
             self.wrong(argument, "tuple takes a list of types in brackets: tuple([string, number]).")
             return None
-        elements = [self.constraint(item) for item in argument.items]
-        found = {str(at): item for at, item in enumerate(elements) if item is not None}
-        if len(found) < len(elements):
+        elements = [self.constraint(element) for element in argument.items]
+        constraints = {
+            str(at): constraint for at, constraint in enumerate(elements) if constraint is not None
+        }
+        if len(constraints) < len(elements):
             return None
-        types = TupleType(tuple(item.type for item in found.values()))
-        return TypeConstraint(type=types, inside=_deeper(found))
+        types = TupleType(tuple(constraint.type for constraint in constraints.values()))
+        return TypeConstraint(type=types, inside=_deeper(constraints))
 
     def object(self, expr: Call) -> TypeConstraint | None:
         argument = self.argument(expr, "attributes in braces")
@@ -175,15 +183,18 @@ class _Reader:
         defaults: dict[str, Value] = {}
         optional: set[str] = set()
         complete = True
-        for item in argument.items:
-            name, constraint = item.name, self.attribute(item, defaults, optional)
+        for member in argument.items:
+            name, constraint = member.name, self.attribute(member, defaults, optional)
             if name is None or constraint is None:
                 complete = False
             else:
                 type_constraints[name] = constraint
         if not complete:
             return None
-        type_ = ObjectType({name: item.type for name, item in type_constraints.items()}, frozenset(optional))
+        type_ = ObjectType(
+            {name: type_constraint.type for name, type_constraint in type_constraints.items()},
+            frozenset(optional),
+        )
         return TypeConstraint(type=type_, defaults=defaults, inside=_deeper(type_constraints))
 
     def attribute(

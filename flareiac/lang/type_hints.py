@@ -62,7 +62,7 @@ def _fits(raw: object, kind: Type) -> bool:
     """A text for a text, and so on: a number that could become a text is a mistake of another kind."""
     match kind:
         case ListType(element) | SetType(element):
-            return isinstance(raw, tuple) and all(_fits(item.raw, element) for item in raw)
+            return isinstance(raw, tuple) and all(_fits(part.raw, element) for part in raw)
         case _ if isinstance(raw, bool):
             return kind == BOOL
         case _:
@@ -72,7 +72,7 @@ def _fits(raw: object, kind: Type) -> bool:
 def _written(raw: object) -> str:
     """A value as it stands in a file; empty for what is long or holds more than plain values."""
     if isinstance(raw, tuple):
-        parts = [_written(getattr(item, "raw", None)) for item in raw]
+        parts = [_written(getattr(element, "raw", None)) for element in raw]
         text = f"[{', '.join(parts)}]" if parts and all(parts) else ""
     elif isinstance(raw, bool):
         text = "true" if raw else "false"

@@ -30,24 +30,24 @@ class _UnknownKey:
 
 def unknown_keys(node: AttributeNode, value: Value, schema: Attribute, path: Path) -> Iterator[Diagnostic]:
     """One complaint for each key, at any depth, that the type of the attribute at ``path`` does not have."""
-    for found in _walk(value, schema.type, (), hidden=value.sensitive):
-        owner = render_path((*path, *found.path[:-1]))
-        here = f"Keys here: {', '.join(found.known)}."
-        key = str(found.path[-1])
-        if found.hidden:
+    for unknown_key in _walk(value, schema.type, (), hidden=value.sensitive):
+        owner = render_path((*path, *unknown_key.path[:-1]))
+        here = f"Keys here: {', '.join(unknown_key.known)}."
+        key = str(unknown_key.path[-1])
+        if unknown_key.hidden:
             what, hint = f"{owner} has a key that does not exist.", ""
         else:
-            instead = schema.instead.get(key, "") if len(found.path) == 1 else ""
+            instead = schema.instead.get(key, "") if len(unknown_key.path) == 1 else ""
             what, hint = (
                 f'There is no key "{key}" in {owner}.',
-                instead or did_you_mean(key, found.known).strip(),
+                instead or did_you_mean(key, unknown_key.known).strip(),
             )
         yield error(
             codes.UNKNOWN_ATTRIBUTE,
             f"{what} {hint or here}",
-            subject=_place(node.expr, found.path).span,
+            subject=_place(node.expr, unknown_key.path).span,
             context=node.span,
-            attribute=path if found.hidden else (*path, *found.path),
+            attribute=path if unknown_key.hidden else (*path, *unknown_key.path),
         )
 
 
@@ -56,10 +56,10 @@ def _walk(value: Value, wanted: Type, path: Path, *, hidden: bool) -> Iterator[_
         value = object_value(value.raw.attributes)
     is_object = isinstance(wanted, ObjectType) and isinstance(value.raw, Mapping)
     types = _inside(value, wanted)
-    for step, item in value.parts if is_object or types else ():
+    for step, part in value.parts if is_object or types else ():
         if step in types:
-            secret = contains_sensitive(item) if isinstance(wanted, ListType | SetType) else item.sensitive
-            yield from _walk(item, types[step], (*path, step), hidden=hidden or secret)
+            secret = contains_sensitive(part) if isinstance(wanted, ListType | SetType) else part.sensitive
+            yield from _walk(part, types[step], (*path, step), hidden=hidden or secret)
         elif is_object:
             yield _UnknownKey(path=(*path, step), known=tuple(map(str, types)), hidden=hidden)
 
@@ -86,12 +86,12 @@ def _place(expr: Expression, path: Path) -> Node:
         while isinstance(at, Parentheses):
             at = at.inner
         if isinstance(at, ObjectConstructor):
-            item = next((item for item in at.items if item.name == step), None)
-            if item is None:
+            member = next((candidate for candidate in at.items if candidate.name == step), None)
+            if member is None:
                 return at
             if index == len(path) - 1:
-                return item.key
-            at = item.value
+                return member.key
+            at = member.value
         elif isinstance(at, TupleConstructor) and isinstance(step, int) and step < len(at.items):
             at = at.items[step]
         else:

@@ -144,13 +144,13 @@ def _weigh(value: Value) -> int:
 
 def _sum_of_weights(items: Iterable[Value]) -> int:
     total = 0
-    for item in items:
-        raw = item.raw
+    for part in items:
+        raw = part.raw
         kind = raw.__class__
         if kind is str:  # most parts: spared a call for each
             total += 1 + len(raw) // _CHARACTERS_OF_A_PART
         else:
-            total += 1 if kind is Decimal or kind is bool else item.weight
+            total += 1 if kind is Decimal or kind is bool else part.weight
     return total
 
 
@@ -166,7 +166,7 @@ def _weight_of_type(type: Type, known: dict[int, int]) -> int:  # noqa: A002 - t
                 inner = attributes.values()
             case _:
                 inner = ()
-        known[id(type)] = 1 + sum(_weight_of_type(item, known) for item in inner)
+        known[id(type)] = 1 + sum(_weight_of_type(part, known) for part in inner)
     return known[id(type)]
 
 
@@ -242,12 +242,12 @@ def set_value(items: Iterable[Value], element: Type) -> Value:
     """
     parts: dict[Hashable, Value] = {}
     marked = False
-    for item in items:
-        parts.setdefault(identity(item), item)
+    for part in items:
+        parts.setdefault(identity(part), part)
         # Of equal items only one stays, and not always the marked one
-        marked = marked or contains_sensitive(item)
+        marked = marked or contains_sensitive(part)
     ordered = sorted(parts.items(), key=lambda pair: _order(pair[0]))
-    return Value(SetType(element), tuple(unmark(item) if marked else item for _, item in ordered), marked)
+    return Value(SetType(element), tuple(unmark(part) if marked else part for _, part in ordered), marked)
 
 
 def resource_value(address: str, type: str, attributes: Mapping[str, Value]) -> Value:  # noqa: A002 - the field's word
@@ -284,9 +284,9 @@ def identity(value: Value) -> Hashable:
     """A hashable that is equal for equal values of one type."""
     match value.raw:
         case tuple():
-            return ("s", *(identity(item) for item in value.raw))
+            return ("s", *(identity(part) for part in value.raw))
         case Mapping():
-            return ("m", *sorted((normal(name), identity(item)) for name, item in value.raw.items()))
+            return ("m", *sorted((normal(name), identity(part)) for name, part in value.raw.items()))
         case Resource():
             return ("r", value.raw.address)
         case None | Unknown():
@@ -329,10 +329,10 @@ def _same_parts(left: Mapping[int | str, Value], right: Mapping[int | str, Value
     """One difference decides, whatever is unknown beside it."""
     if left.keys() != right.keys():
         names = [name for name in left if isinstance(name, str)]
-        right = {spelling(names, at) if isinstance(at, str) else at: item for at, item in right.items()}
+        right = {spelling(names, at) if isinstance(at, str) else at: part for at, part in right.items()}
     if left.keys() != right.keys():
         return False
-    answers = {same(item, right[at]) for at, item in left.items()}
+    answers = {same(part, right[at]) for at, part in left.items()}
     return False if False in answers else None if None in answers else True
 
 
@@ -347,9 +347,9 @@ def unmark(value: Value) -> Value:
         return value
     match value.raw:
         case tuple():
-            return Value(value.type, tuple(unmark(item) for item in value.raw))
+            return Value(value.type, tuple(unmark(part) for part in value.raw))
         case Mapping():
-            return Value(value.type, {name: unmark(item) for name, item in value.raw.items()})
+            return Value(value.type, {name: unmark(part) for name, part in value.raw.items()})
         case raw:
             return Value(value.type, raw)
 
@@ -362,7 +362,11 @@ def sensitive_paths(value: Value, path: Path = ()) -> list[Path]:
     """The paths of the marked parts of a value; a marked whole is reported once."""
     if value.sensitive:
         return [path]
-    return [found for step, part in value.parts for found in sensitive_paths(part, (*path, step))]
+    return [
+        sensitive_path
+        for step, part in value.parts
+        for sensitive_path in sensitive_paths(part, (*path, step))
+    ]
 
 
 _DEEPEST: Final = 200
@@ -375,7 +379,7 @@ def is_too_deep(value: Value) -> bool:
     """
     level = [value]
     for _ in range(_DEEPEST):
-        level = [inner for item in level for _, inner in item.parts]
+        level = [inner for outer in level for _, inner in outer.parts]
         if not level:
             return False
     return True
@@ -387,9 +391,9 @@ def pairs(value: Value) -> Iterable[tuple[Value, Value]] | None:
     """
     match value.raw:
         case tuple() if isinstance(value.type, SetType):
-            return ((item, item) for item in value.raw)
+            return ((element, element) for element in value.raw)
         case tuple():
-            return ((number(index), item) for index, item in enumerate(value.raw))
+            return ((number(index), element) for index, element in enumerate(value.raw))
         case (Mapping() as members) | Symbols(_, members) | Resource(_, _, members):
             return ((string(name), members[name]) for name in sorted(members))
         case _:
@@ -404,9 +408,9 @@ def to_data(value: Value, number_form: Callable[[Decimal], Number] = exact_numbe
         case Decimal():
             return number_form(value.raw)
         case tuple():
-            return [to_data(item, number_form) for item in value.raw]
+            return [to_data(element, number_form) for element in value.raw]
         case Mapping():
-            return {name: to_data(item, number_form) for name, item in value.raw.items()}
+            return {name: to_data(member, number_form) for name, member in value.raw.items()}
         case Resource(address):
             return Reference(address)
         case Symbols(_, members):
@@ -475,9 +479,9 @@ def from_data(data: Data) -> Value:
         case Reference(address):
             return resource_value(address, block_type(address), {})
         case dict():
-            return object_value({str(name): from_data(item) for name, item in data.items()})
+            return object_value({str(name): from_data(member) for name, member in data.items()})
         case list() | tuple():
-            return tuple_value(from_data(item) for item in data)
+            return tuple_value(from_data(element) for element in data)
         case _:
             raise TypeError(f"not plain data: {data!r}")
 
@@ -515,7 +519,7 @@ def _show(value: Value) -> str:
             return f"[{', '.join(map(_show, value.raw[:20]))}]"
         case Mapping():
             items = islice(value.raw.items(), 20)
-            return "{" + ", ".join(f"{name} = {_show(item)}" for name, item in items) + "}"
+            return "{" + ", ".join(f"{name} = {_show(member)}" for name, member in items) + "}"
         case Resource(name) | Symbols(name):
             return name
         case raw:

@@ -114,7 +114,7 @@ class Cipher:
         return plain
 
     def _key_of(self, envelope: Envelope, where: str) -> bytes:
-        known = [item for item in (self._primary, self._fallback) if item is not None]
+        known = [passphrase for passphrase in (self._primary, self._fallback) if passphrase is not None]
         if not known:
             raise PassphraseMissing(codes.STATE_IS_ENCRYPTED, f"is encrypted. {_NO_BLOCK}", where)
         with self._lock:
@@ -123,7 +123,7 @@ class Cipher:
                 key = self._key(passphrase, envelope.kdf)
                 if hmac.compare_digest(_name(key), envelope.key):
                     return key
-        names = " and ".join(item.name for item in known)
+        names = " and ".join(passphrase.name for passphrase in known)
         why = (
             f"was encrypted with another passphrase than the one in {names}. Nothing was changed. If the "
             "passphrase was replaced, name the old one in a fallback block inside of the encryption block."

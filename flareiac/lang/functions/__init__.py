@@ -45,6 +45,6 @@ def by_group(root: Path) -> Mapping[str, Sequence[Builtin]]:
 
 def functions(root: Path, provided: Iterable[Function] = ()) -> Mapping[str, Builtin]:
     """Every function by name."""
-    listed = [item for group in by_group(root).values() for item in group]
-    listed.extend(adapt(item) for item in provided)
-    return {item.name: item for item in listed}
+    listed = [function for group in by_group(root).values() for function in group]
+    listed.extend(adapt(function) for function in provided)
+    return {function.name: function for function in listed}

@@ -61,7 +61,7 @@ def entries(value: Value, at: int = 0) -> Mapping[str, Value]:
 
 
 def _flags(items: Value, decide: Callable[[list[bool]], bool]) -> Value:
-    return boolean(decide([item.raw is True for item in items.raw]))
+    return boolean(decide([element.raw is True for element in items.raw]))
 
 
 def _chunks(items: Value, size: Value) -> Value:
@@ -78,7 +78,7 @@ def _chunks(items: Value, size: Value) -> Value:
 
 
 def _compact(items: Value) -> Value:
-    return list_value([item for item in items.raw if item.raw not in (None, "")], STRING)
+    return list_value([element for element in items.raw if element.raw not in (None, "")], STRING)
 
 
 def _concat(*lists: Value) -> Value:
@@ -86,18 +86,18 @@ def _concat(*lists: Value) -> Value:
         raise FunctionError("at least one list is needed")
     given = [ordered(each, at) for at, each in enumerate(lists)]
     within_limit(sum(map(len, given)), "elements")
-    items = [item for each in given for item in each]
+    items = [value for each in given for value in each]
     if all(isinstance(each.type, ListType) for each in lists):
         element = unify([each.type.element for each in lists if isinstance(each.type, ListType)])
         if element is not None:
-            return list_value([convert(item, element) for item in items], element)
+            return list_value([convert(value, element) for value in items], element)
     return tuple_value(items)
 
 
 def _distinct(items: Value) -> Value:
     values: dict[Hashable, Value] = {}
-    for item in elements(items):
-        values.setdefault(identity(item), item)
+    for element in elements(items):
+        values.setdefault(identity(element), element)
     return like(list(values.values()), items)
 
 
@@ -107,11 +107,11 @@ def _flatten(items: Value) -> Value:
     within_limit(items.weight, "elements")
 
     def walk(value: Value, marked: bool) -> None:
-        for item in value.raw:
-            if isinstance(item.raw, tuple):
-                walk(item, marked or item.sensitive)
+        for part in value.raw:
+            if isinstance(part.raw, tuple):
+                walk(part, marked or part.sensitive)
             else:
-                out.append(item.with_sensitive(marked))
+                out.append(part.with_sensitive(marked))
 
     elements(items)
     walk(items, False)
@@ -124,15 +124,15 @@ def _keys(value: Value) -> Value:
 
 
 def _values(value: Value) -> Value:
-    found = entries(value)
-    items = [found[name] for name in sorted(found)]
+    members = entries(value)
+    items = [members[name] for name in sorted(members)]
     return list_value(items, value.type.element) if isinstance(value.type, MapType) else tuple_value(items)
 
 
 def _merge(*maps: Value) -> Value:
-    given = [(at, item) for at, item in enumerate(maps) if item.raw is not None]
-    out = united(part for at, item in given for part in entries(item, at).items())
-    kinds = {item.type for item in maps}
+    given = [(at, argument) for at, argument in enumerate(maps) if argument.raw is not None]
+    out = united(part for at, argument in given for part in entries(argument, at).items())
+    kinds = {argument.type for argument in maps}
     if len(kinds) == 1 and isinstance(kind := kinds.pop(), MapType):
         return map_value(out, kind.element)
     return object_value(out)
@@ -170,9 +170,9 @@ def _slice(items: Value, start: Value, end: Value) -> Value:
 
 
 def _sort(items: Value) -> Value:
-    if any(item.raw is None for item in items.raw):
+    if any(element.raw is None for element in items.raw):
         raise FunctionError("null cannot be sorted", 0)
-    return list_value(sorted(items.raw, key=lambda item: normal(item.raw)), STRING)
+    return list_value(sorted(items.raw, key=lambda element: normal(element.raw)), STRING)
 
 
 def _sum(items: Value) -> Value:
@@ -188,13 +188,15 @@ def _transpose(value: Value) -> Value:
     out: dict[str, list[str]] = {}
     spelt: dict[str, str] = {}
     for name in sorted(value.raw):
-        if value.raw[name].raw is None or any(item.raw is None for item in value.raw[name].raw):
+        if value.raw[name].raw is None or any(
+            value_element.raw is None for value_element in value.raw[name].raw
+        ):
             raise FunctionError(f"there is a null under {name!r}", 0)
-        for item in value.raw[name].raw:
-            out.setdefault(spelt.setdefault(normal(item.raw), item.raw), []).append(name)
+        for value_element in value.raw[name].raw:
+            out.setdefault(spelt.setdefault(normal(value_element.raw), value_element.raw), []).append(name)
     element = ListType(STRING)
     return map_value(
-        {name: list_value([string(item) for item in sorted(names)], STRING) for name, names in out.items()},
+        {name: list_value([string(text) for text in sorted(names)], STRING) for name, names in out.items()},
         element,
     )
 
@@ -205,7 +207,7 @@ def _zip(keys: Value, values: Value) -> Value:
         raise FunctionError(f"there are {len(names)} keys and {len(items)} values")
     if any(name.raw is None for name in names):
         raise FunctionError("a key is null", 0)
-    out = united((name.raw, item) for name, item in zip(names, items, strict=True))
+    out = united((name.raw, value) for name, value in zip(names, items, strict=True))
     return map_value(out, values.type.element) if isinstance(values.type, ListType) else object_value(out)
 
 
@@ -217,12 +219,12 @@ def _match_keys(values: Value, keys: Value, wanted: Value) -> Value:
     items, names = elements(values), elements(keys, 1)
     if len(items) != len(names):
         raise FunctionError("values and keys have different lengths")
-    element = unify([item.type for item in (*names, *elements(wanted, 2))])
+    element = unify([part.type for part in (*names, *elements(wanted, 2))])
     if element is None:
         raise FunctionError("the keys and the wanted keys must have the same type")
-    asked = {identity(convert(item, element)) for item in elements(wanted, 2)}
+    asked = {identity(convert(key, element)) for key in elements(wanted, 2)}
     kept = [
-        item for item, name in zip(items, names, strict=True) if identity(convert(name, element)) in asked
+        value for value, name in zip(items, names, strict=True) if identity(convert(name, element)) in asked
     ]
     return like(kept, values)
 

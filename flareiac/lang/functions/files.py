@@ -36,30 +36,30 @@ class _Files:
 
     def inside(self, path: str) -> Path:
         try:
-            found = (self.root / path).resolve()
+            resolved = (self.root / path).resolve()
         except (OSError, ValueError, RuntimeError) as error:
             raise FunctionError(f"{path!r} is no usable path: {error}", 0) from None
-        if not found.is_relative_to(self.root.resolve()):
+        if not resolved.is_relative_to(self.root.resolve()):
             raise FunctionError(
                 f"{path!r} lies outside of the module's directory, and only files inside it are read", 0
             )
-        return found
+        return resolved
 
     def read(self, path: Value) -> Value:
-        found = self.inside(path.raw)
+        resolved = self.inside(path.raw)
         try:
-            if found.exists() and not found.is_file():
+            if resolved.exists() and not resolved.is_file():
                 raise FunctionError(f"{path.raw!r} is not a plain file", 0)
-            return string(found.read_bytes().decode())
+            return string(resolved.read_bytes().decode())
         except UnicodeDecodeError:
             raise FunctionError(f"{path.raw!r} is not UTF-8 text", 0) from None
         except OSError as error:
             raise FunctionError(f"{path.raw!r} cannot be read: {error.strerror or error}", 0) from None
 
     def exists(self, path: Value) -> Value:
-        found = self.inside(path.raw)
+        resolved = self.inside(path.raw)
         try:
-            directory, file = found.is_dir(), found.is_file()
+            directory, file = resolved.is_dir(), resolved.is_file()
         except OSError as error:
             raise FunctionError(f"{path.raw!r} cannot be looked for: {error.strerror or error}", 0) from None
         if directory:

@@ -26,9 +26,9 @@ def format_text(spec: str, arguments: tuple[Value, ...]) -> str:
     """The text that a format makes of arguments. Raises ``FunctionError``."""
     out: list[str] = []
     at, following, used, length = 0, 0, 0, len(spec)
-    while (found := spec.find("%", at)) >= 0:
-        out.append(spec[at:found])
-        match = _VERB.match(spec, found)
+    while (position := spec.find("%", at)) >= 0:
+        out.append(spec[at:position])
+        match = _VERB.match(spec, position)
         assert match is not None
         at = match.end()
         verb = match.group("verb")

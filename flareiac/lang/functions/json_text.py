@@ -52,7 +52,7 @@ def _written(value: Value) -> Iterator[str]:
             yield str(plain_text(value.raw))
         case tuple():
             yield "["
-            yield from _separated(("", item) for item in value.raw)
+            yield from _separated(("", element) for element in value.raw)
             yield "]"
         case Mapping():
             yield "{"
@@ -67,9 +67,9 @@ def _written(value: Value) -> Iterator[str]:
 
 
 def _separated(items: Iterable[tuple[str, Value]]) -> Iterator[str]:
-    for before, (name, item) in zip(chain([""], repeat(",")), items, strict=False):
+    for before, (name, member) in zip(chain([""], repeat(",")), items, strict=False):
         yield before + name
-        yield from _written(item)
+        yield from _written(member)
 
 
 def _quoted(text: str) -> str:
@@ -106,10 +106,10 @@ def _value(data: Any) -> Value:
         case str():
             return string(_without_surrogates(data))
         case list():
-            return tuple_value(_value(item) for item in data)
+            return tuple_value(_value(element) for element in data)
         case _:
             return object_value(
-                united((_without_surrogates(name), _value(item)) for name, item in data.items())
+                united((_without_surrogates(name), _value(member)) for name, member in data.items())
             )
 
 

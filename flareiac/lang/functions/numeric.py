@@ -24,13 +24,13 @@ def _value(number: Decimal) -> Value:
 def _most(*items: Value) -> Value:
     if not items:
         raise FunctionError("at least one number is needed")
-    return _value(max(item.raw for item in items))
+    return _value(max(operand.raw for operand in items))
 
 
 def _least(*items: Value) -> Value:
     if not items:
         raise FunctionError("at least one number is needed")
-    return _value(min(item.raw for item in items))
+    return _value(min(operand.raw for operand in items))
 
 
 def _power(base: Value, exponent: Value) -> Value:

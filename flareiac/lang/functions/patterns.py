@@ -38,10 +38,10 @@ class Pattern:
     def all(self, text: str) -> Iterator[Match]:
         """The matches as Go's regexp finds them: an empty one right after another does not count."""
         end = -1
-        for found in self.compiled.finditer(text):
-            if found.end() > found.start() or found.start() != end:
-                yield Match(start=found.start(), end=found.end(), text=found.group(), groups=found.groups())
-            end = found.end()
+        for match in self.compiled.finditer(text):
+            if match.end() > match.start() or match.start() != end:
+                yield Match(start=match.start(), end=match.end(), text=match.group(), groups=match.groups())
+            end = match.end()
 
     def replace(self, text: str, template: str) -> str:
         """The text with each match replaced by the template."""
@@ -73,7 +73,7 @@ def compiled(pattern: str, argument: int) -> Pattern:
 
     options = re2.Options()
     options.log_errors = False
-    if any(found.group(1) == "C" for found in _ESCAPED.finditer(pattern)):
+    if any(escape.group(1) == "C" for escape in _ESCAPED.finditer(pattern)):
         raise FunctionError("invalid regular expression: invalid escape sequence: \\C", argument)
     try:
         made = re2.compile(pattern, options)

@@ -34,13 +34,13 @@ def _beside_untyped(types: list[Type]) -> Type | None:
     """The type of the result where a null has none, as cty has it: values of one structure stay what they
     are, and beside tuples or objects the first list or map counts that all may become.
     """
-    typed = [item for item in types if item != ANY]
-    kinds = {item.__class__ for item in typed}
+    typed = [kind for kind in types if kind != ANY]
+    kinds = {kind.__class__ for kind in typed}
     if len(kinds) == 1 and any(kinds <= members for members, _ in _STRUCTURES):
         return ANY
     for members, collection in _STRUCTURES:
         if kinds == members:
-            choices = [item for item in typed if isinstance(item, collection)]
+            choices = [kind for kind in typed if isinstance(kind, collection)]
             return next(
                 (choice for choice in choices if all(may_become(other, choice) for other in typed)), ANY
             )
@@ -58,33 +58,35 @@ def _as_far_as_known(value: Value, wanted: Type) -> Value:
 
 
 def _coalesce(*items: Value) -> Value:
-    types = [item.type for item in items]
+    types = [argument.type for argument in items]
     wanted = _beside_untyped(types) if ANY in types else unify(types)
     if wanted is None:
         raise FunctionError("all arguments must have the same type")
-    for item in items:
-        found = _as_far_as_known(item, wanted)
-        if found.raw is not None and (found.raw != "" or found.type != STRING):
-            return found
+    for argument in items:
+        value = _as_far_as_known(argument, wanted)
+        if value.raw is not None and (value.raw != "" or value.type != STRING):
+            return value
     raise FunctionError("every argument is null or empty")
 
 
 def _coalesce_list(*items: Value) -> Value:
-    for at, item in enumerate(items):
-        if item.raw is None and isinstance(item.type, AnyType):
+    for at, argument in enumerate(items):
+        if argument.raw is None and isinstance(argument.type, AnyType):
             raise FunctionError("a list is required, not null", at)
-    lists = [(item, ordered(item, at)) for at, item in enumerate(items) if item.raw is not None]
-    for item, elements_of in lists:
+    lists = [
+        (argument, ordered(argument, at)) for at, argument in enumerate(items) if argument.raw is not None
+    ]
+    for argument, elements_of in lists:
         if elements_of:
-            return item
+            return argument
     raise FunctionError("every argument is null or empty")
 
 
 def _contains(items: Value, wanted: Value) -> Value:
     parts = elements(items)
     answers = [same(part, wanted) for part in parts]
-    found = boolean(True) if True in answers else (unknown(BOOL) if None in answers else boolean(False))
-    return found.with_sensitive(any(contains_sensitive(part) for part in parts))
+    answer = boolean(True) if True in answers else (unknown(BOOL) if None in answers else boolean(False))
+    return answer.with_sensitive(any(contains_sensitive(part) for part in parts))
 
 
 def _element(items: Value, index: Value) -> Value:
@@ -100,8 +102,8 @@ def _element(items: Value, index: Value) -> Value:
 def _index(items: Value, wanted: Value) -> Value:
     if isinstance(items.type, SetType):
         raise FunctionError("a list is required: the elements of a set have no order", 0)
-    for at, item in enumerate(elements(items)):
-        if same(item, wanted):
+    for at, element in enumerate(elements(items)):
+        if same(element, wanted):
             return number(at)
     raise FunctionError("the list does not contain the value", 1)
 
@@ -117,11 +119,11 @@ def _length(value: Value) -> Value:
 
 
 def _lookup(value: Value, key: Value, *default: Value) -> Value:
-    found = entries(value)
+    members = entries(value)
     if default and isinstance(value.type, MapType):
         default = (convert(default[0], value.type.element),)
-    if (name := spelling(found, key.raw)) in found:
-        return found[name]
+    if (name := spelling(members, key.raw)) in members:
+        return members[name]
     if not default:
         raise FunctionError(f"there is no key {key.raw!r}, and no default was given", 1)
     return default[0]

@@ -13,10 +13,10 @@ from flareiac.lang.values import Value, identity, set_value, tuple_value
 def _same_kind(sets: tuple[Value, ...]) -> list[Value]:
     if not sets:
         raise FunctionError("at least one set is needed")
-    element = unify([item.type.element for item in sets if isinstance(item.type, SetType)])
+    element = unify([argument.type.element for argument in sets if isinstance(argument.type, SetType)])
     if element is None:
         raise FunctionError("the elements of all sets must have the same type")
-    return [convert(item, SetType(element)) for item in sets]
+    return [convert(argument, SetType(element)) for argument in sets]
 
 
 def _made(items: list[Value], like: Value) -> Value:
@@ -25,39 +25,39 @@ def _made(items: list[Value], like: Value) -> Value:
 
 def _union(*sets: Value) -> Value:
     given = _same_kind(sets)
-    return _made([item for each in given for item in each.raw], given[0])
+    return _made([element for each in given for element in each.raw], given[0])
 
 
 def _intersection(*sets: Value) -> Value:
     given = _same_kind(sets)
-    shared = set.intersection(*({identity(item) for item in each.raw} for each in given))
-    return _made([item for item in given[0].raw if identity(item) in shared], given[0])
+    shared = set.intersection(*({identity(element) for element in each.raw} for each in given))
+    return _made([element for element in given[0].raw if identity(element) in shared], given[0])
 
 
 def _subtract(left: Value, right: Value) -> Value:
     one, two = _same_kind((left, right))
-    gone = {identity(item) for item in two.raw}
-    return _made([item for item in one.raw if identity(item) not in gone], one)
+    gone = {identity(element) for element in two.raw}
+    return _made([element for element in one.raw if identity(element) not in gone], one)
 
 
 def _element(value: Value) -> Type:
     if isinstance(value.type, ListType | SetType):
         return value.type.element
-    return unify([item.type for item in value.raw]) or ANY
+    return unify([part.type for part in value.raw]) or ANY
 
 
 def _product(*lists: Value) -> Value:
     if len(lists) < 2:
         raise FunctionError("at least two lists or sets are needed")
-    parts = [elements(item, at) for at, item in enumerate(lists)]
+    parts = [elements(argument, at) for at, argument in enumerate(lists)]
     size = 1
     for part in parts:
         size *= len(part)
     within_limit(size * len(lists), "elements")
     rows = [tuple_value(row) for row in product(*parts)]
-    sets = any(isinstance(item.type, SetType) for item in lists)
+    sets = any(isinstance(argument.type, SetType) for argument in lists)
     if not rows:
-        row = TupleType(tuple(_element(item) for item in lists))
+        row = TupleType(tuple(_element(argument) for argument in lists))
         return Value(SetType(row) if sets else ListType(row), ())
     return convert(tuple_value(rows), SetType(ANY) if sets else ListType(ANY))
 

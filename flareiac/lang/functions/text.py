@@ -35,11 +35,11 @@ def _indent(spaces: Value, text: Value) -> Value:
 def _join(separator: Value, *lists: Value) -> Value:
     if not lists:
         raise FunctionError("at least one list is needed")
-    items = [item for each in lists for item in each.raw]
-    if any(item.raw is None for item in items):
+    items = [text for each in lists for text in each.raw]
+    if any(text.raw is None for text in items):
         raise FunctionError("an element is null; only texts can be joined", 1)
-    within_limit(sum(len(item.raw) for item in items) + len(separator.raw) * len(items))
-    return string(separator.raw.join(item.raw for item in items))
+    within_limit(sum(len(text.raw) for text in items) + len(separator.raw) * len(items))
+    return string(separator.raw.join(text.raw for text in items))
 
 
 def _result_type(pattern: Pattern) -> Type:
@@ -114,8 +114,8 @@ def _title(text: Value) -> Value:
     before = " " + text.raw
     return string(
         "".join(
-            item.title() if _separates(last) and len(item.title()) == 1 else item
-            for last, item in zip(before, text.raw, strict=False)
+            character.title() if _separates(last) and len(character.title()) == 1 else character
+            for last, character in zip(before, text.raw, strict=False)
         )
     )
 
@@ -150,11 +150,15 @@ def _trim(text: Value, characters: Value) -> Value:
 
 def _lower(text: Value) -> Value:
     """Character by character, as Go does: no final sigma, and of what becomes two characters the first."""
-    return string(text.raw.lower() if text.raw.isascii() else "".join(item.lower()[0] for item in text.raw))
+    return string(
+        text.raw.lower() if text.raw.isascii() else "".join(character.lower()[0] for character in text.raw)
+    )
 
 
 def _upper(text: Value) -> Value:
-    return string("".join(item.upper() if len(item.upper()) == 1 else item for item in text.raw))
+    return string(
+        "".join(character.upper() if len(character.upper()) == 1 else character for character in text.raw)
+    )
 
 
 FUNCTIONS = (

@@ -21,17 +21,17 @@ def _type(value: Value) -> Value:
 
 
 def _duration(text: Value) -> Value:
-    found = parse_duration(text.raw)
-    if found is None:
+    duration = parse_duration(text.raw)
+    if duration is None:
         raise FunctionError(is_duration(text.raw) or "not a duration", 0)
-    return number(found)
+    return number(duration)
 
 
 def _bytes(text: Value) -> Value:
-    found = parse_size(text.raw)
-    if found is None:
+    size = parse_size(text.raw)
+    if size is None:
         raise FunctionError(is_size(text.raw) or "not a size", 0)
-    return number(found)
+    return number(size)
 
 
 FUNCTIONS = (
