@@ -71,47 +71,49 @@ def _backend(block: BlockNode, kinds: BackendKinds, diagnostics: Diagnostics) ->
             subject=block.label_nodes[0].span,
         )
         return None
-    by_name = {item.name: item for item in known}
+    by_name = {setting.name: setting for setting in known}
     for nested in block.body.blocks:
         diagnostics.error(
             codes.UNKNOWN_BLOCK,
             f"A backend block holds settings and no blocks. {takes(kind, known)}",
             subject=nested.type_span,
         )
-    found = {
+    settings = {
         attribute.name: value
         for attribute in block.body.attributes
         if (value := _setting(attribute, kind, by_name, diagnostics)) is not None
     }
-    return BackendBlock(kind=kind, settings=found, span=block.header_span)
+    return BackendBlock(kind=kind, settings=settings, span=block.header_span)
 
 
 def _setting(
-    item: AttributeNode, kind: str, known: Mapping[str, BackendSetting], diagnostics: Diagnostics
+    attribute: AttributeNode, kind: str, known: Mapping[str, BackendSetting], diagnostics: Diagnostics
 ) -> str | bool | None:
-    setting = known.get(item.name)
+    setting = known.get(attribute.name)
     if setting is None:
         diagnostics.error(
             codes.UNKNOWN_ATTRIBUTE,
-            no_such_setting(kind, item.name, tuple(known.values())),
-            subject=item.name_span,
+            no_such_setting(kind, attribute.name, tuple(known.values())),
+            subject=attribute.name_span,
         )
         return None
-    if not isinstance(item.expr, Literal):
+    if not isinstance(attribute.expr, Literal):
         diagnostics.error(
             codes.BACKEND_NOT_LITERAL,
-            f'"{item.name}" is needed before anything is evaluated, so it takes a literal: no variable, no '
-            "local, no function. Leave it out here, and give it to flareiac init "
-            f"-backend-config={item.name}=... where it differs from place to place.",
-            subject=item.expr.span,
+            f'"{attribute.name}" is needed before anything is evaluated, so it takes a literal: no variable, '
+            "no local, no function. Leave it out here, and give it to flareiac init "
+            f"-backend-config={attribute.name}=... where it differs from place to place.",
+            subject=attribute.expr.span,
         )
         return None
-    value = item.expr.value
+    value = attribute.expr.value
     if value is None:
         return None
     wanted = value_of_setting(setting, value if isinstance(value, bool) else str(value))
     if wanted is None or not isinstance(value, str | bool):
-        diagnostics.error(codes.WRONG_TYPE, f"{item.name} is {_type(setting)}.", subject=item.expr.span)
+        diagnostics.error(
+            codes.WRONG_TYPE, f"{attribute.name} is {_type(setting)}.", subject=attribute.expr.span
+        )
         return None
     return wanted
 
@@ -135,7 +137,7 @@ def _type(setting: BackendSetting) -> str:
 def no_such_setting(kind: str, name: str, settings: Sequence[BackendSetting]) -> str:
     """A backend has no setting of this name: what stands for it, what may be meant, or what it takes."""
     instead = next((setting.instead_of[name] for setting in settings if name in setting.instead_of), "")
-    meant = did_you_mean(name, [item.name for item in settings])
+    meant = did_you_mean(name, [setting.name for setting in settings])
     return (
         f'The backend "{kind}" has no setting "{name}". {instead or meant.strip() or takes(kind, settings)}'
     )

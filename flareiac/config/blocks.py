@@ -204,10 +204,10 @@ def declared_at(node: AttributeNode | BlockNode) -> Span:
     return node.header_span if isinstance(node, BlockNode) else node.name_span
 
 
-def _put(into: dict[str, _Item], name: str, item: _Item, what: str, diagnostics: Diagnostics) -> None:
-    first = into.setdefault(name, item)
-    if first is not item:
-        _duplicate(what, declared_at(item), declared_at(first), diagnostics)
+def _put(into: dict[str, _Item], name: str, declaration: _Item, what: str, diagnostics: Diagnostics) -> None:
+    first = into.setdefault(name, declaration)
+    if first is not declaration:
+        _duplicate(what, declared_at(declaration), declared_at(first), diagnostics)
 
 
 def _duplicate(what: str, second: Span, first: Span, diagnostics: Diagnostics) -> None:

@@ -105,7 +105,11 @@ def _each(expression: Expression, scope: Scope, diagnostics: Diagnostics) -> lis
 def _pairs(value: Value) -> list[tuple[str, Value]] | None:
     raw = value.raw
     if isinstance(raw, tuple) and isinstance(value.type, SetType):
-        return [(item.raw, item) for item in raw] if all(isinstance(item.raw, str) for item in raw) else None
+        return (
+            [(element.raw, element) for element in raw]
+            if all(isinstance(element.raw, str) for element in raw)
+            else None
+        )
     if isinstance(raw, tuple) or not hasattr(raw, "items"):
         return None
     return sorted(raw.items())
@@ -117,7 +121,7 @@ def _unsuitable(value: Value) -> str:
         return f"{wanted}, and this is null. For no instance, write {{}} or toset([])."
     if not isinstance(value.type, SetType):
         return f"{wanted}, not {named(value.type)}. For a list, write toset(...)."
-    if any(item.raw is None for item in value.raw):
+    if any(element.raw is None for element in value.raw):
         return f"{wanted}, and a null is in this set. Leave it out: toset([for x in ... : x if x != null])."
     way_out = (
         "Convert its elements with tostring()."

@@ -63,7 +63,7 @@ def read_module(root: Path, diagnostics: Diagnostics) -> ModuleFiles:
     return ModuleFiles(
         configuration=tuple(configuration),
         variables=tuple(variables),
-        sources={item.path: item for item in (*configuration, *variables)},
+        sources={file.path: file for file in (*configuration, *variables)},
     )
 
 
@@ -104,7 +104,7 @@ def _names(root: Path, diagnostics: Diagnostics) -> list[str]:
     taken for removed.
     """
     try:
-        return sorted(item.name for item in root.iterdir() if item.is_symlink() or item.is_file())
+        return sorted(entry.name for entry in root.iterdir() if entry.is_symlink() or entry.is_file())
     except OSError as problem:
         diagnostics.error(codes.FILE_UNREADABLE, f"{root}: {problem.strerror or problem}.")
         return []

@@ -72,8 +72,8 @@ class KeptBlocks:
     def __init__(self, root: FilePath, functions: Iterable[Callable[..., object]] = ()) -> None:
         self._name = f"blocks/{FORMAT}-{digest(str(root))}.json"
         self._packages = frozenset(map(_package_of, functions))
-        found = user_cache.read_json(self._name)
-        self._old: dict[str, str] = found if isinstance(found, dict) else {}
+        cached = user_cache.read_json(self._name)
+        self._old: dict[str, str] = cached if isinstance(cached, dict) else {}
         self._used: dict[str, str] = {}
         self._changed = False
         self._code: dict[str, str] = {}
@@ -246,7 +246,7 @@ def _decode(data: Any) -> Meaning:
         start=tuple(data["start"]),
         attributes={name: both[name] for name in data["order"]},
         dependencies=tuple(data["dependencies"]),
-        bound=tuple(decode(BoundPlace, item) for item in data["bound"]) if data["bound"] else (),
+        bound=tuple(decode(BoundPlace, place) for place in data["bound"]) if data["bound"] else (),
         has_lifecycle=data["lifecycle"],
     )
 

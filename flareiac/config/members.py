@@ -6,9 +6,9 @@ from flareiac.lang.values import NamedValues, Value, from_data, object_value, ty
 from flareiac.sdk.results import Members
 
 
-def members(found: Attributes, described: Members) -> Value:
+def members(attributes: Attributes, described: Members) -> Value:
     """An object of the members, each of the type that is known of it."""
-    values = {name: _value(data, described.types.get(name)) for name, data in found.items()}
+    values = {name: _value(data, described.types.get(name)) for name, data in attributes.items()}
     return object_value(NamedValues(values, described.lacks))
 
 
@@ -26,8 +26,8 @@ def _without_references(data: Data) -> Data:
         case Reference(address):
             return address
         case dict():
-            return {name: _without_references(item) for name, item in data.items()}
+            return {name: _without_references(member) for name, member in data.items()}
         case list():
-            return [_without_references(item) for item in data]
+            return [_without_references(element) for element in data]
         case _:
             return data

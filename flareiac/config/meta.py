@@ -25,17 +25,17 @@ def depends_on(block: BlockNode, diagnostics: Diagnostics) -> list[str]:
     attribute = block.body.attribute("depends_on")
     if attribute is None:
         return []
-    found = references(attribute.expr)
-    if not found:
+    traversals = references(attribute.expr)
+    if not traversals:
         diagnostics.error(
             codes.INVALID_DEPENDS_ON,
             "It takes a list of resources: depends_on = [table.orders].",
             subject=attribute.expr.span,
         )
     return [
-        ".".join([item.root, *map(str, item.steps[: 2 if item.root == "data" else 1])])
-        for item in found
-        if item.steps
+        ".".join([traversal.root, *map(str, traversal.steps[: 2 if traversal.root == "data" else 1])])
+        for traversal in traversals
+        if traversal.steps
     ]
 
 
@@ -119,8 +119,8 @@ def imports(
     """The ``import`` blocks: which object becomes which instance. Those of blocks that ``failed`` wait until
     these are right.
     """
-    found = [_import(block, resources, failed, scope, diagnostics) for block in blocks]
-    return tuple(item for item in found if item is not None)
+    import_entries = [_import(block, resources, failed, scope, diagnostics) for block in blocks]
+    return tuple(import_entry for import_entry in import_entries if import_entry is not None)
 
 
 def _import(
@@ -166,7 +166,7 @@ def removals(
     blocks: Sequence[BlockNode], declared: Mapping[str, object], scope: Scope, diagnostics: Diagnostics
 ) -> tuple[Removed, ...]:
     """The ``removed`` blocks: what is no longer managed, and whether the object goes too."""
-    found: list[Removed] = []
+    removed: list[Removed] = []
     for block in blocks:
         check_shape(block, ("from",), ("lifecycle",), diagnostics)
         source = block.body.attribute("from")
@@ -189,14 +189,14 @@ def removals(
         for each in nested:
             check_shape(each, ("destroy",), (), diagnostics)
         destroy = flag(nested[0], "destroy", False, scope, diagnostics) if nested else False
-        found.append(Removed(source=address, destroy=destroy, span=block.header_span))
-    return tuple(found)
+        removed.append(Removed(source=address, destroy=destroy, span=block.header_span))
+    return tuple(removed)
 
 
 def _address(expression: Expression) -> str | None:
     """The address that an expression spells, keys included."""
-    found = references(expression)
-    if len(found) != 1 or not found[0].steps or None in found[0].steps:
+    traversals = references(expression)
+    if len(traversals) != 1 or not traversals[0].steps or None in traversals[0].steps:
         return None
-    first, *rest = found[0].steps
-    return f"{found[0].root}.{first}" + "".join(render_key(step) for step in rest if step is not None)
+    first, *rest = traversals[0].steps
+    return f"{traversals[0].root}.{first}" + "".join(render_key(step) for step in rest if step is not None)

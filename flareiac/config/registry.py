@@ -23,12 +23,12 @@ class _Made(Mapping[str, T], Generic[T]):
         self._made: dict[str, T] = {}
 
     def __getitem__(self, name: str) -> T:
-        found = self._made.get(name)
-        if found is None:
+        made = self._made.get(name)
+        if made is None:
             if name not in self._names:
                 raise KeyError(name)
-            found = self._made[name] = self._make(name)
-        return found
+            made = self._made[name] = self._make(name)
+        return made
 
     def __contains__(self, name: object) -> bool:
         return name in self._names
@@ -61,7 +61,7 @@ class Registry:
 
     def embedded_connections(self) -> Mapping[str, ResourceType]:
         """The connection types that have an embedded instance."""
-        return {name: self.types[name] for name, item in self.offered.items() if item.embedded}
+        return {name: self.types[name] for name, offer in self.offered.items() if offer.embedded}
 
     def is_implied(self, name: str) -> bool:
         """Returns True if an omitted reference resolves to the only declared connection of this type, or to

@@ -76,7 +76,9 @@ def read_settings(blocks: Sequence[BlockNode], kinds: BackendKinds, diagnostics:
 
 def _state_owner(blocks: Sequence[BlockNode], diagnostics: Diagnostics) -> str:
     """The one name; empty where there is none, or none that makes sense."""
-    written = [found for block in blocks if (found := block.body.attribute("state_owner")) is not None]
+    written = [
+        attribute for block in blocks if (attribute := block.body.attribute("state_owner")) is not None
+    ]
     if not written:
         return ""
     name = literal_text(written[0].expr)

@@ -46,15 +46,17 @@ def settings_blocks(root: Path, diagnostics: Diagnostics) -> SettingsBlocks:
 
 def _files(root: Path) -> list[Path]:
     try:
-        return sorted(item for item in root.iterdir() if is_configuration(item.name) and not item.is_dir())
+        return sorted(
+            entry for entry in root.iterdir() if is_configuration(entry.name) and not entry.is_dir()
+        )
     except OSError:
         return []  # the reading of the configuration reports it
 
 
 def _blocks(source: Source, diagnostics: Diagnostics) -> tuple[BlockNode, ...]:
-    found = parse_blocks(source, WORD, diagnostics)
-    if len(found) < len(_BEGINS.findall(source.text)) and not diagnostics.has_errors:
+    blocks = parse_blocks(source, WORD, diagnostics)
+    if len(blocks) < len(_BEGINS.findall(source.text)) and not diagnostics.has_errors:
         # A bracket that is not closed swallows the blocks behind it; a text may hold the word, too.
         body = parse_file(source, diagnostics)
         return tuple(block for block in body.blocks if block.type == WORD)
-    return found
+    return blocks

@@ -58,7 +58,7 @@ class Inputs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
+class _GivenValue:
     value: Value | None
     text: str | None
     origin: str
@@ -71,9 +71,9 @@ def variable_values(
     """The value of each declared variable; unknown where it could not be had, so that nothing else complains
     about it.
     """
-    found = _outside(blocks, inputs, scope, diagnostics)
+    given_values = _outside(blocks, inputs, scope, diagnostics)
     return {
-        name: _Variable(name, block, scope, diagnostics).value(found.get(name)) or unknown()
+        name: _Variable(name, block, scope, diagnostics).value(given_values.get(name)) or unknown()
         for name, block in blocks.items()
     }
 
@@ -88,8 +88,8 @@ def validate_variables(
 
 def _outside(
     blocks: Mapping[str, BlockNode], inputs: Inputs, scope: Scope, diagnostics: Diagnostics
-) -> dict[str, _Found]:
-    found: dict[str, _Found] = {}
+) -> dict[str, _GivenValue]:
+    given_values: dict[str, _GivenValue] = {}
     for key, text in inputs.environment.items():
         name = key.removeprefix(ENVIRONMENT_PREFIX)
         if (
@@ -97,21 +97,21 @@ def _outside(
             and name in blocks
             and _is_text(text, name, f"environment variable {key}", diagnostics)
         ):
-            found[name] = _Found(value=None, text=text, origin=f"environment variable {key}")
-    for item in (*inputs.files, *inputs.given):
-        if isinstance(item, Source):
-            _read_file(item, blocks, scope, found, diagnostics)
-        elif not _is_text(item.name + item.text, item.name, item.origin, diagnostics):
+            given_values[name] = _GivenValue(value=None, text=text, origin=f"environment variable {key}")
+    for given in (*inputs.files, *inputs.given):
+        if isinstance(given, Source):
+            _read_file(given, blocks, scope, given_values, diagnostics)
+        elif not _is_text(given.name + given.text, given.name, given.origin, diagnostics):
             continue
-        elif item.name in blocks:
-            found[item.name] = _Found(value=None, text=item.text, origin=item.origin)
+        elif given.name in blocks:
+            given_values[given.name] = _GivenValue(value=None, text=given.text, origin=given.origin)
         else:
             diagnostics.error(
                 codes.UNDECLARED_VARIABLE,
-                f'"{item.name}" has a value from {item.origin}. Declare it: variable "{item.name}" {{}}, or '
-                f"leave it out.{did_you_mean(item.name, blocks)}",
+                f'"{given.name}" has a value from {given.origin}. Declare it: variable "{given.name}" {{}}, '
+                f"or leave it out.{did_you_mean(given.name, blocks)}",
             )
-    return found
+    return given_values
 
 
 def _is_text(text: str, name: str, origin: str, diagnostics: Diagnostics) -> bool:
@@ -135,7 +135,7 @@ def _read_file(
     source: Source,
     blocks: Mapping[str, BlockNode],
     scope: Scope,
-    found: dict[str, _Found],
+    given_values: dict[str, _GivenValue],
     diagnostics: Diagnostics,
 ) -> None:
     body = parse_file(source, diagnostics)
@@ -146,7 +146,9 @@ def _read_file(
     for attribute in body.attributes:
         if attribute.name in blocks:
             value = evaluate(attribute.expr, scope, diagnostics)
-            found[attribute.name] = _Found(value=value, text=None, origin=source.path, span=attribute.span)
+            given_values[attribute.name] = _GivenValue(
+                value=value, text=None, origin=source.path, span=attribute.span
+            )
         else:
             diagnostics.warning(
                 codes.UNDECLARED_VARIABLE,
@@ -165,7 +167,7 @@ class _Variable:
     scope: Scope
     diagnostics: Diagnostics
 
-    def value(self, found: _Found | None) -> Value | None:
+    def value(self, given: _GivenValue | None) -> Value | None:
         """The value as the type, whether it comes from outside or is the default."""
         _check_attributes(self.block, self.diagnostics)
         written = self.block.body.attribute("type")
@@ -173,7 +175,7 @@ class _Variable:
         if written and constraint is None:
             return None
         sensitive = self.flag("sensitive", False)
-        value, span = self.raw(found, constraint, hidden=sensitive)
+        value, span = self.raw(given, constraint, hidden=sensitive)
         # The lines of a complaint would show a sensitive value
         span = self.block.header_span if sensitive else span
         if value is not None and value.is_null and not self.flag("nullable", True):
@@ -188,7 +190,7 @@ class _Variable:
             value = value.with_sensitive(sensitive)
             return constraint.apply(value) if constraint else value
         except ConversionError as problem:
-            origin = found.origin if found else "its default"
+            origin = given.origin if given else "its default"
             detail = f'The value of "{self.name}" from {origin}: {problem}.'
             self.diagnostics.error(codes.VARIABLE_TYPE, detail, subject=span)
             return None
@@ -201,18 +203,18 @@ class _Variable:
         return evaluate(written.expr, self.scope, self.diagnostics) if written else None
 
     def raw(
-        self, found: _Found | None, constraint: TypeConstraint | None, *, hidden: bool
+        self, given: _GivenValue | None, constraint: TypeConstraint | None, *, hidden: bool
     ) -> tuple[Value | None, Span]:
         """The value as it was given, and where."""
         header = self.block.header_span
-        if found is not None and found.value is not None:
-            return found.value, found.span or header
-        if found is not None:
-            text = found.text or ""
+        if given is not None and given.value is not None:
+            return given.value, given.span or header
+        if given is not None:
+            text = given.text or ""
             # As typed: the shell's words are no HCL
             if constraint is None or constraint.type in (STRING, NUMBER, BOOL):
                 return string(text), header
-            return self.spelled(text, found.origin, constraint.type, hidden=hidden), header
+            return self.spelled(text, given.origin, constraint.type, hidden=hidden), header
         if written := self.block.body.attribute("default"):
             return self.default(), written.expr.span
         self.diagnostics.error(
@@ -225,12 +227,12 @@ class _Variable:
 
     def spelled(self, text: str, origin: str, wanted: Type, *, hidden: bool) -> Value | None:
         """The value that the command line or the environment spells in HCL."""
-        found = Diagnostics()
-        expression = parse_expression(Source(f"<{origin}>", text), found)
-        value = evaluate(expression, self.scope, found) if expression else None
-        if not found.has_errors:
+        diagnostics = Diagnostics()
+        expression = parse_expression(Source(f"<{origin}>", text), diagnostics)
+        value = evaluate(expression, self.scope, diagnostics) if expression else None
+        if not diagnostics.has_errors:
             return value
-        reason = next(iter(found)).line
+        reason = next(iter(diagnostics)).line
         if hidden:
             reason = "The variable is sensitive, so that the reason is not shown."
         self.diagnostics.error(
