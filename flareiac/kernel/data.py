@@ -76,11 +76,13 @@ def to_json(value: object) -> Any:
     """
     if isinstance(value, dict):
         if len(value) == 1:
-            [(key, item)] = value.items()
-            return {_escaped(key): item if item.__class__ in _PLAIN else to_json(item)}
-        return {key: item if item.__class__ in _PLAIN else to_json(item) for key, item in value.items()}
+            [(key, content)] = value.items()
+            return {_escaped(key): content if content.__class__ in _PLAIN else to_json(content)}
+        return {
+            key: member if member.__class__ in _PLAIN else to_json(member) for key, member in value.items()
+        }
     if isinstance(value, list | tuple):
-        return [item if item.__class__ in _PLAIN else to_json(item) for item in value]
+        return [element if element.__class__ in _PLAIN else to_json(element) for element in value]
     return _leaf(value)
 
 
@@ -98,13 +100,15 @@ def from_json(value: object, depth: int = 0) -> Any:
                 return UNKNOWN
             if value.get(_ABSENT_KEY) is True:
                 return ABSENT
-            return {_unescaped(key): from_json(item, depth + 1) for key, item in value.items()}
+            return {_unescaped(key): from_json(member, depth + 1) for key, member in value.items()}
         return {
-            key: from_json(item, depth + 1) if item.__class__ in _NESTED else item
-            for key, item in value.items()
+            key: from_json(member, depth + 1) if member.__class__ in _NESTED else member
+            for key, member in value.items()
         }
     if isinstance(value, list):
-        return [from_json(item, depth + 1) if item.__class__ in _NESTED else item for item in value]
+        return [
+            from_json(element, depth + 1) if element.__class__ in _NESTED else element for element in value
+        ]
     return value
 
 
@@ -196,13 +200,13 @@ def parse_json(content: bytes | str, number: Callable[[str], Data] = _finite, de
     too_deep = f"its values are nested more than {deepest} levels deep"
     text = content if isinstance(content, str) else content.decode(json.detect_encoding(content))
     try:
-        found = json.loads(text, parse_constant=number, parse_float=number)
+        document = json.loads(text, parse_constant=number, parse_float=number)
     except RecursionError:
         raise ValueError(too_deep) from None
     # Large documents are searched for what is quick to look for first.
     if ("\\u" in text or text is content) and _HALF.search(text):
-        _refuse_half_characters(found)
-    level = [found] if isinstance(found, dict | list) else []
+        _refuse_half_characters(document)
+    level = [document] if isinstance(document, dict | list) else []
     for _ in range(deepest):
         # One level at a time: a function that calls itself would be the next to fail.
         level = [
@@ -212,7 +216,7 @@ def parse_json(content: bytes | str, number: Callable[[str], Data] = _finite, de
             if isinstance(child, dict | list)
         ]
         if not level:
-            return found
+            return document
     raise ValueError(too_deep)
 
 
@@ -244,14 +248,14 @@ def write_json(
     """
     exact = False
 
-    def replaced(item: object) -> object:
+    def replaced(part: object) -> object:
         nonlocal exact
-        if isinstance(item, Decimal):
+        if isinstance(part, Decimal):
             exact = True
-            return _EXACT + number_text(item)
-        if leaf is None or (found := leaf(item)) is item:
-            raise TypeError(f"{type(item).__name__} is no plain data")
-        return found
+            return _EXACT + number_text(part)
+        if leaf is None or (replacement := leaf(part)) is part:
+            raise TypeError(f"{type(part).__name__} is no plain data")
+        return replacement
 
     text = json.dumps(
         value,
@@ -277,9 +281,9 @@ def digest(value: Data) -> str:
 def is_known(value: Data) -> bool:
     """Returns True if no part of a value is UNKNOWN."""
     if isinstance(value, dict):
-        return all(item.__class__ in _PLAIN or is_known(item) for item in value.values())
+        return all(member.__class__ in _PLAIN or is_known(member) for member in value.values())
     if isinstance(value, list | tuple):
-        return all(item.__class__ in _PLAIN or is_known(item) for item in value)
+        return all(element.__class__ in _PLAIN or is_known(element) for element in value)
     return not isinstance(value, Unknown)
 
 
@@ -294,18 +298,18 @@ def holds_exact_number(value: Data) -> bool:
 
 def references(value: Data) -> list[str]:
     """The addresses that a value refers to, in order, once each."""
-    found: dict[str, None] = {}
+    addresses: dict[str, None] = {}
 
     def walk(parts: Iterable[Data]) -> None:
         for part in parts:
             if part.__class__ in _PLAIN:
                 continue
             if isinstance(part, Reference):
-                found[part.address] = None
+                addresses[part.address] = None
             elif isinstance(part, dict):
                 walk(part.values())
             elif isinstance(part, list | tuple):
                 walk(part)
 
     walk((value,))
-    return list(found)
+    return list(addresses)

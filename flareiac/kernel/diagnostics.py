@@ -119,8 +119,8 @@ class Diagnostics:
         self.later.clear()
 
     def extend(self, items: "Iterable[Diagnostic]") -> None:
-        for item in items:
-            self.add(item)
+        for diagnostic in items:
+            self.add(diagnostic)
 
     def error(self, code: Code, detail: str = "", /, **place: Unpack[Place]) -> None:
         self.add(error(code, detail, **place))
@@ -130,7 +130,7 @@ class Diagnostics:
 
     @property
     def has_errors(self) -> bool:
-        return any(item.severity is Severity.ERROR for item in self.items)
+        return any(diagnostic.severity is Severity.ERROR for diagnostic in self.items)
 
     def __iter__(self) -> Iterator[Diagnostic]:
         return iter(self.items)

@@ -38,7 +38,7 @@ def document_differences(before: Data, after: Data) -> tuple[DocumentDifference,
     from deepdiff import DeepDiff
     from deepdiff.helper import notpresent
 
-    found = DeepDiff(
+    diff = DeepDiff(
         _with_leaves(old),
         _with_leaves(new),
         view="tree",
@@ -51,7 +51,7 @@ def document_differences(before: Data, after: Data) -> tuple[DocumentDifference,
             before=ABSENT if place.t1 is notpresent else _text(place.t1),
             after=ABSENT if place.t2 is notpresent else _text(place.t2),
         )
-        for kind in found.values()
+        for kind in diff.values()
         for place in kind
     ]
     return tuple(sorted(differences, key=lambda each: [(isinstance(step, str), step) for step in each.path]))

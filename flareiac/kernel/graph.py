@@ -20,14 +20,17 @@ def topological(dependencies: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
     """
     rank = {node: index for index, node in enumerate(dependencies)}
     names = list(dependencies)
-    waiting = {node: {item for item in dependencies[node] if item in rank and item != node} for node in names}
+    waiting = {
+        node: {dependency for dependency in dependencies[node] if dependency in rank and dependency != node}
+        for node in names
+    }
     for node in names:
         if node in set(dependencies[node]):
             raise Cycle((node, node))
     dependents: dict[str, list[str]] = {node: [] for node in names}
     for node, needed in waiting.items():
-        for item in needed:
-            dependents[item].append(node)
+        for dependency in needed:
+            dependents[dependency].append(node)
     ready = [rank[node] for node, needed in waiting.items() if not needed]
     heapify(ready)
     order: list[str] = []
@@ -48,7 +51,7 @@ def _find_cycle(remaining: Mapping[str, set[str]]) -> tuple[str, ...]:
     node = next(iter(remaining))
     while node not in path:
         path.append(node)
-        node = min(item for item in remaining[node] if item in remaining)
+        node = min(dependency for dependency in remaining[node] if dependency in remaining)
     return (*path[path.index(node) :], node)
 
 
@@ -56,11 +59,11 @@ def closure(start: Iterable[str], edges: Callable[[str], Iterable[str] | None]) 
     """Everything reachable from ``start``, itself included, each once. What ``edges`` gives None for is no
     node, and is left out.
     """
-    found: dict[str, None] = {}
+    reached: dict[str, None] = {}
     stack = list(start)
     while stack:
         node = stack.pop()
-        if node not in found and (further := edges(node)) is not None:
-            found[node] = None
+        if node not in reached and (further := edges(node)) is not None:
+            reached[node] = None
             stack.extend(further)
-    return list(found)
+    return list(reached)

@@ -12,7 +12,7 @@ R = TypeVar("R")
 
 @dataclass(slots=True, kw_only=True)
 class _Waiting(Generic[T, R]):
-    item: T
+    entry: T
     answer: R | BaseException | None = None
     is_done: bool = False
 
@@ -21,8 +21,8 @@ class GroupCommit(Generic[T, R]):
     """The first thread that comes does the work of all that wait by then, in the order in which they came;
     those that come meanwhile wait for the next round. Never two rounds at once.
 
-    ``work``: an answer for each item. An exception among the answers is raised in the thread that brought the
-    item; one that ``work`` raises is raised in all of them.
+    ``work``: an answer for each entry. An exception among the answers is raised in the thread that brought
+    the entry; one that ``work`` raises is raised in all of them.
     """
 
     def __init__(self, work: Callable[[Sequence[T]], Sequence[R | BaseException]]) -> None:
@@ -31,9 +31,9 @@ class GroupCommit(Generic[T, R]):
         self._queue: list[_Waiting[T, R]] = []
         self._is_working = False
 
-    def do(self, item: T) -> R:
-        """The answer for an item, once it is there. Raises what the work raised for it."""
-        mine: _Waiting[T, R] = _Waiting(item=item)
+    def do(self, entry: T) -> R:
+        """The answer for an entry, once it is there. Raises what the work raised for it."""
+        mine: _Waiting[T, R] = _Waiting(entry=entry)
         with self._changed:
             self._queue.append(mine)
             self._changed.wait_for(lambda: mine.is_done or not self._is_working)
@@ -51,7 +51,7 @@ class GroupCommit(Generic[T, R]):
     def _lead(self, together: Sequence[_Waiting[T, R]]) -> None:
         try:
             for waiting, answer in zip(
-                together, self._work([waiting.item for waiting in together]), strict=True
+                together, self._work([waiting.entry for waiting in together]), strict=True
             ):
                 waiting.answer = answer
         except BaseException as problem:  # noqa: BLE001 - each of the threads raises it

@@ -36,7 +36,7 @@ def _wanted(variable: str) -> frozenset[tuple[str, int]]:
 
 
 def _words(variable: str) -> list[str]:
-    return [item.strip() for item in os.environ.get(variable, "").split(",") if item.strip()]
+    return [word.strip() for word in os.environ.get(variable, "").split(",") if word.strip()]
 
 
 _KILL, _FAIL = _wanted("FLAREIAC_KILL_AT"), _wanted("FLAREIAC_FAIL_AT")

@@ -25,25 +25,25 @@ def dataclass(
         if not cls.__doc__:
             # Else its signature is written there, which takes as long as all the rest.
             cls.__doc__ = cls.__name__
-        found = dataclasses.dataclass(
+        record_class = dataclasses.dataclass(
             init=False, repr=False, eq=False, slots=slots, kw_only=kw_only, frozen=frozen and _has_frozen(cls)
         )(cls)
-        found.__dataclass_params__.frozen = frozen  # type: ignore[attr-defined]  # what its heirs are asked for
-        _later(found, "__init__", _init)
+        record_class.__dataclass_params__.frozen = frozen  # type: ignore[attr-defined]  # what its heirs are asked for
+        _later(record_class, "__init__", _init)
         if "__repr__" not in own:
-            found.__repr__ = _repr  # type: ignore[method-assign]  # of all records
+            record_class.__repr__ = _repr  # type: ignore[method-assign]  # of all records
         if eq and "__eq__" not in own:
-            _later(found, "__eq__", _eq)
+            _later(record_class, "__eq__", _eq)
         if eq and "__hash__" not in own:
             if frozen:
-                _later(found, "__hash__", _hash)
+                _later(record_class, "__hash__", _hash)
             else:
-                found.__hash__ = None  # type: ignore[assignment]  # as for each class with an ``__eq__`` alone
+                record_class.__hash__ = None  # type: ignore[assignment]  # as for each class with an ``__eq__`` alone
         if frozen:
-            found.__setattr__, found.__delattr__ = _refuse_set, _refuse_delete  # type: ignore[method-assign]  # of all frozen records
+            record_class.__setattr__, record_class.__delattr__ = _refuse_set, _refuse_delete  # type: ignore[method-assign]  # of all frozen records
             if slots and "__getstate__" not in own:
-                found.__getstate__, found.__setstate__ = _state, _set_state  # type: ignore[attr-defined, method-assign]  # of all frozen records
-        return found
+                record_class.__getstate__, record_class.__setstate__ = _state, _set_state  # type: ignore[attr-defined, method-assign]  # of all frozen records
+        return record_class
 
     return made
 
@@ -51,7 +51,7 @@ def dataclass(
 def _has_frozen(cls: type) -> bool:
     """Returns True if the class inherits from a frozen one, and so has to be defined as one."""
     params = (getattr(base, "__dataclass_params__", None) for base in cls.__mro__[1:])
-    return any(found is not None and found.frozen for found in params)
+    return any(parameters is not None and parameters.frozen for parameters in params)
 
 
 def _later(cls: type, name: str, make: Callable[[type], Callable[..., Any]]) -> None:
@@ -69,40 +69,42 @@ def _later(cls: type, name: str, make: Callable[[type], Callable[..., Any]]) -> 
 def _init(cls: type) -> Callable[..., Any]:
     places: dict[str, Any] = {"_set": object.__setattr__, "_MISSING": MISSING}
     positional, named, lines = list[str](), list[str](), list[str]()
-    for at, item in enumerate(_fields(cls)):
-        value = item.name
-        if item.default_factory is not MISSING:
-            places[f"_made{at}"] = item.default_factory
+    for at, record_field in enumerate(_fields(cls)):
+        value = record_field.name
+        if record_field.default_factory is not MISSING:
+            places[f"_made{at}"] = record_field.default_factory
             value = (
-                f"_made{at}() if {item.name} is _MISSING else {item.name}" if item.init else f"_made{at}()"
+                f"_made{at}() if {record_field.name} is _MISSING else {record_field.name}"
+                if record_field.init
+                else f"_made{at}()"
             )
-        if item.default is not MISSING:
-            places[f"_default{at}"] = item.default
-            value = value if item.init else f"_default{at}"
-        if item.init:
-            default = "_MISSING" if item.default_factory is not MISSING else f"_default{at}"
-            has_default = item.default is not MISSING or item.default_factory is not MISSING
-            (named if item.kw_only else positional).append(
-                f"{item.name}={default}" if has_default else item.name
+        if record_field.default is not MISSING:
+            places[f"_default{at}"] = record_field.default
+            value = value if record_field.init else f"_default{at}"
+        if record_field.init:
+            default = "_MISSING" if record_field.default_factory is not MISSING else f"_default{at}"
+            has_default = record_field.default is not MISSING or record_field.default_factory is not MISSING
+            (named if record_field.kw_only else positional).append(
+                f"{record_field.name}={default}" if has_default else record_field.name
             )
-        elif value == item.name:
+        elif value == record_field.name:
             continue
-        lines.append(_assignment(cls, item.name, at, value, places))
+        lines.append(_assignment(cls, record_field.name, at, value, places))
     if hasattr(cls, "__post_init__"):
         lines.append("self.__post_init__()")
     arguments = ["self", *positional, *(["*", *named] if named else [])]
     return _compiled(cls, "__init__", arguments, lines or ["pass"], places)
 
 
-def _default(item: Field[Any], at: int, places: dict[str, Any]) -> tuple[str, str]:
+def _default(record_field: Field[Any], at: int, places: dict[str, Any]) -> tuple[str, str]:
     """Returns the text after the argument in the signature, and the value that the field takes then."""
-    if item.default_factory is not MISSING:
-        places[f"_default{at}"] = item.default_factory
-        return "=_MISSING", f"_default{at}() if {item.name} is _MISSING else {item.name}"
-    if item.default is not MISSING:
-        places[f"_default{at}"] = item.default
-        return f"=_default{at}", item.name
-    return "", item.name
+    if record_field.default_factory is not MISSING:
+        places[f"_default{at}"] = record_field.default_factory
+        return "=_MISSING", f"_default{at}() if {record_field.name} is _MISSING else {record_field.name}"
+    if record_field.default is not MISSING:
+        places[f"_default{at}"] = record_field.default
+        return f"=_default{at}", record_field.name
+    return "", record_field.name
 
 
 def _assignment(cls: type, name: str, at: int, value: str, places: dict[str, Any]) -> str:
@@ -115,7 +117,7 @@ def _assignment(cls: type, name: str, at: int, value: str, places: dict[str, Any
 
 
 def _eq(cls: type) -> Callable[..., Any]:
-    names = [item.name for item in _fields(cls) if item.compare]
+    names = [record_field.name for record_field in _fields(cls) if record_field.compare]
     both = [f"({''.join(f'{of}.{name},' for name in names)})" for of in ("self", "other")]
     lines = [
         "if other.__class__ is self.__class__:",
@@ -126,7 +128,11 @@ def _eq(cls: type) -> Callable[..., Any]:
 
 
 def _hash(cls: type) -> Callable[..., Any]:
-    names = [item.name for item in _fields(cls) if (item.compare if item.hash is None else item.hash)]
+    names = [
+        record_field.name
+        for record_field in _fields(cls)
+        if (record_field.compare if record_field.hash is None else record_field.hash)
+    ]
     return _compiled(
         cls, "__hash__", ["self"], [f"return hash(({''.join(f'self.{name},' for name in names)}))"], {}
     )
@@ -148,7 +154,11 @@ def _fields(cls: type) -> tuple[Field[Any], ...]:
 
 
 def _repr(self: Any) -> str:
-    shown = (f"{item.name}={getattr(self, item.name)!r}" for item in _fields(type(self)) if item.repr)
+    shown = (
+        f"{record_field.name}={getattr(self, record_field.name)!r}"
+        for record_field in _fields(type(self))
+        if record_field.repr
+    )
     return f"{type(self).__qualname__}({', '.join(shown)})"
 
 
@@ -170,9 +180,9 @@ def _is_its_own(self: Any, name: str) -> bool:
 
 
 def _state(self: Any) -> list[Any]:
-    return [getattr(self, item.name) for item in _fields(type(self))]
+    return [getattr(self, record_field.name) for record_field in _fields(type(self))]
 
 
 def _set_state(self: Any, state: list[Any]) -> None:
-    for item, value in zip(_fields(type(self)), state, strict=True):
-        object.__setattr__(self, item.name, value)
+    for record_field, value in zip(_fields(type(self)), state, strict=True):
+        object.__setattr__(self, record_field.name, value)

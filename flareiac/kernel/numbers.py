@@ -54,8 +54,8 @@ def _exactly(text: str) -> Number:
         exact = Decimal("NaN")
     if not exact.is_finite() or len(text) > _LONGEST or abs(exact.adjusted()) > _LARGEST:
         raise ValueError(f"{text:.60} is not a number that a document may hold")
-    found = _float_or_exact(exact)
-    return int(found) if isinstance(found, Decimal) and _is_whole(found) else found
+    number = _float_or_exact(exact)
+    return int(number) if isinstance(number, Decimal) and _is_whole(number) else number
 
 
 def number_text(value: Number) -> str:

@@ -159,12 +159,12 @@ class StoredField(NamedTuple):
 @cache
 def stored_fields(record: Any) -> Mapping[str, StoredField]:
     """The stored fields of a record, by their JSON names."""
-    hints, found = get_type_hints(record, include_extras=True), dict[str, StoredField]()
+    hints, stored = get_type_hints(record, include_extras=True), dict[str, StoredField]()
     for field in dataclasses.fields(record):
         if not field.metadata.get("unstored"):
             name = field.metadata.get("json", field.name)
             required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-            found[name] = StoredField(
+            stored[name] = StoredField(
                 name=field.name,
                 json_name=name,
                 sparse=field.metadata.get("sparse", False),
@@ -173,7 +173,7 @@ def stored_fields(record: Any) -> Mapping[str, StoredField]:
                 required=required,
                 kind=hints[field.name],
             )
-    return found
+    return stored
 
 
 @cache
@@ -199,11 +199,11 @@ def _encode_optional(inner: Callable[[Any], Any], value: object) -> Any:
 
 
 def _encode_items(inner: Callable[[Any], Any], value: Iterable[object]) -> list[Any]:
-    return [inner(item) for item in value]
+    return [inner(element) for element in value]
 
 
 def _encode_values(inner: Callable[[Any], Any], value: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: inner(item) for key, item in value.items()}
+    return {key: inner(member) for key, member in value.items()}
 
 
 def _encode_record(record: Any, value: object) -> dict[str, Any]:
@@ -298,35 +298,35 @@ def _decode_literal(allowed: tuple[Any, ...], data: object) -> Any:
 def _decode_items(inner: Callable[[Any], Any], data: object) -> tuple[Any, ...]:
     if not isinstance(data, list):
         raise _misfit("a list", data)
-    found = []
-    for at, item in enumerate(data):
+    elements = []
+    for at, element in enumerate(data):
         try:
-            found.append(inner(item))
+            elements.append(inner(element))
         except Mismatch as mismatch:
             raise mismatch.within(f"[{at}]") from None
-    return tuple(found)
+    return tuple(elements)
 
 
 def _decode_values(inner: Callable[[Any], Any], data: object) -> dict[str, Any]:
-    found = {}
-    for key, item in _object(data).items():
+    members = {}
+    for key, member in _object(data).items():
         try:
-            found[key] = inner(item)
+            members[key] = inner(member)
         except Mismatch as mismatch:
             raise mismatch.within(f".{key}") from None
-    return found
+    return members
 
 
 def _decode_record(record: Any, rules: _Rules, data: object) -> Any:
     decoders, values = _field_decoders(record, rules), dict[str, Any]()
-    for name, item in (given := _object(data)).items():
+    for name, member in (given := _object(data)).items():
         if name not in decoders:
             if rules.lenient or issubclass(record, Foreign):
                 continue
             raise Mismatch(f".{name}", "is not known")
         field_name, decoder = decoders[name]
         try:
-            values[field_name] = decoder(item)
+            values[field_name] = decoder(member)
         except Mismatch as mismatch:
             raise mismatch.within(f".{name}") from None
     if len(values) < len(decoders):
@@ -393,7 +393,7 @@ def _compiled_decoder(record: Any, rules: _Rules, exact: Callable[[Any], Any]) -
     """Compiles a decoder; for data that does not fit, ``exact`` says what is wrong."""
     places: dict[str, Any] = {"exact": exact, "record": record, "gone": object()}
     lines = ["if data.__class__ is not dict: return exact(data)", "try:", " found, get = 0, data.get"]
-    defaults = {item.name: item for item in dataclasses.fields(record)}
+    defaults = {field.name: field for field in dataclasses.fields(record)}
     for at, (name, field) in enumerate(stored_fields(record).items()):
         places[f"decode{at}"] = _decoder(field.kind, rules)
         lines += [f" part{at} = get({name!r}, gone)", f" if part{at} is gone:"]
@@ -431,8 +431,8 @@ def _fits(kind: Any) -> frozenset[type] | None:
 def _function(signature: str, lines: Iterable[str], places: dict[str, Any]) -> Callable[[Any], Any]:
     text = f"def {signature}:\n" + "\n".join(f"    {line}" for line in lines)
     exec(text, places)  # noqa: S102 - of names of fields and nothing else, as ``dataclasses`` does
-    found: Callable[[Any], Any] = places[signature.partition("(")[0]]
-    return found
+    function: Callable[[Any], Any] = places[signature.partition("(")[0]]
+    return function
 
 
 def _decode_enum(kind: type[Enum], data: object) -> Enum:
@@ -440,7 +440,7 @@ def _decode_enum(kind: type[Enum], data: object) -> Enum:
         return kind(data)
     except (ValueError, TypeError):
         raise Mismatch(
-            "", f"is {data!r:.60}, expected one of {', '.join(repr(item.value) for item in kind)}"
+            "", f"is {data!r:.60}, expected one of {', '.join(repr(member.value) for member in kind)}"
         ) from None
 
 

@@ -65,7 +65,7 @@ def remember(secret: str) -> None:
             mask = _mask(part)
             with _GUARD:
                 # A new mapping, longest secrets first: others may be reading the old one.
-                ordered = sorted({**_MASKS, part: mask}.items(), key=lambda item: -len(item[0]))
+                ordered = sorted({**_MASKS, part: mask}.items(), key=lambda entry: -len(entry[0]))
                 _MASKS.clear()
                 _MASKS.update(ordered)
 
@@ -89,14 +89,14 @@ def masked(text: str) -> str:
             text = mask.pattern.sub(MASK, text)
         if any(core in text for core in mask.cores):
             text = _RUN.sub(mask.over, text)
-    return _LOGIN.sub(lambda found: f"{found['kept'] or found['named']}{MASK}", text)
+    return _LOGIN.sub(lambda match: f"{match['kept'] or match['named']}{MASK}", text)
 
 
 def masked_json(text: str) -> str:
     """As ``masked``, within the texts of a JSON document; its names and all else stay as they are."""
     if masked(text) == text:
         return text
-    return _QUOTED.sub(lambda found: found[0] if found[2] else f'"{masked(found[1])}"', text)
+    return _QUOTED.sub(lambda match: match[0] if match[2] else f'"{masked(match[1])}"', text)
 
 
 def _parts(secret: str) -> Iterator[str]:
@@ -137,15 +137,15 @@ def _spelled(sign: str) -> str:
     by_octets = "".join(f"[%=](?:25)*(?i:{octet:02x})" for octet in octets)
     units = sign.encode("utf-16-be", errors="replace")
     by_units = "".join(rf"\\+u(?i:{units[at : at + 2].hex()})" for at in range(0, len(units), 2))
-    found = [by_octets, by_units]
+    patterns = [by_octets, by_units]
     if sign.isspace():
-        found += [r"\s", r"\+"]
+        patterns += [r"\s", r"\+"]
     if sign in _NAMED:
-        found.append(_NAMED[sign])
+        patterns.append(_NAMED[sign])
     if sign in _ESCAPES:
-        found.append(rf"\\+{_ESCAPES[sign]}")
+        patterns.append(rf"\\+{_ESCAPES[sign]}")
     own = r"\\+" if sign == "\\" else rf"\\*{re.escape(sign)}" if not sign.isalnum() else re.escape(sign)
-    return f"(?:{'|'.join([own, *found])})"
+    return f"(?:{'|'.join([own, *patterns])})"
 
 
 def _cores(secret: bytes) -> Iterator[str]:
