@@ -190,6 +190,16 @@ def test_readers_of_what_is_lost_are_named_with_the_columns_that_they_read() -> 
     assert "| `job.reads` (`amount`), `thing.unknown` |" in report_markdown(report)
 
 
+def test_readers_of_a_renamed_column_are_named_where_nothing_is_lost() -> None:
+    renamed = Step(text="rename a to b", effect=Effect.RENAMES)
+    made = plan(
+        resource("table.a", Action.UPDATE, steps=(renamed,)),
+        _job("job.reads", ["table.a"], []),
+    )
+    page = report_markdown(reported(made, {"job": JOB}))
+    assert "- `table.a`: rename a to b [renames for all readers]; **read by** `job.reads`" in page
+
+
 def test_a_job_that_empties_its_table_hits_the_readers_of_the_table() -> None:
     emptying = _job("job.a", [], ["table.t"], Action.UPDATE)
     emptying = replace(emptying, proposal=replace(emptying.proposal, steps=(LOST,)))

@@ -212,12 +212,11 @@ def _others(report: Report) -> Part:
 def _other(change: Change, group: Group) -> str:
     count = len(group.addresses)
     owner = f" (owner: {prose(change.owner)})" if change.owner else ""
+    read = f"; **read by** {_readers(change.readers)}" if change.readers else ""
+    said = f"{prose(change.what)}{owner}{_drifted(change)}{read}"
     if count == 1:
-        return f"- {code(change.address)}: {prose(change.what)}{owner}{_drifted(change)}"
-    return (
-        f"- {count} {prose(change.type)}s: {prose(change.what)}{owner}{_drifted(change)} "
-        f"({_names(group.addresses)})"
-    )
+        return f"- {code(change.address)}: {said}"
+    return f"- {count} {prose(change.type)}s: {said} ({_names(group.addresses)})"
 
 
 def _diffs(report: Report) -> Part:
