@@ -116,7 +116,7 @@ def headline(resource: PlannedResource) -> str:
         case Action.FORGET:
             return f"{address} will be forgotten (no longer managed, not destroyed)"
         case Action.RECORD:
-            return f"{address} gets a state-only update"
+            return f"{address} is only recorded"
         case Action.NO_OP:
             return f"{address} stays as it is"
 

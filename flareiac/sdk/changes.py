@@ -61,6 +61,7 @@ class Effect(StrEnum):
     """The effect of a step on existing resources; the label beside it in the plan."""
 
     METADATA = "metadata only"
+    """An object gets other metadata or is made empty, and no data is written, moved or deleted."""
     RENAMES = "renames for all readers"
     """The data does not change, and readers that use the old name no longer find it."""
     NEW_SNAPSHOT = "new snapshot"
@@ -77,7 +78,7 @@ class Effect(StrEnum):
     TAKEN = "taken to mean the same; proven before apply changes anything"
     """Another text of one query, as far as can be told without asking the system that runs it."""
     RECORDED = "only recorded"
-    """A change that was proven to change nothing of what runs."""
+    """Only the state of the project takes it: no object and no running query changes."""
     IRREVERSIBLE = "irreversible"
 
 

@@ -10,7 +10,8 @@ from flareiac.kernel.lazy_dataclass import dataclass
 class ChangeClass(StrEnum):
     """The classes of changes, from the one that concerns nothing that is there to the gravest."""
 
-    STATE_ONLY = "state only"
+    RECORDED = "only recorded"
+    """Only the state of the project takes it; no object and no running query changes."""
     NO_EFFECT = "no effect"
     """The running resource keeps the value that it was started with."""
     STOPS = "stops or starts it"

@@ -140,7 +140,7 @@ def _update(case: Case, observed: Present) -> Proposal:
     changes = tuple(
         replace(
             attribute_change,
-            note=ChangeClass.STATE_ONLY
+            note=ChangeClass.RECORDED
             if attribute_change.path == ("on_destroy",)
             else ChangeClass.METADATA_ONLY,
         )

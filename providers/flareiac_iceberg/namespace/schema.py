@@ -47,7 +47,7 @@ SCHEMA: Final = Block(
             ),
             default="retain",
             validators=(one_of("retain", "drop"),),
-            on_change=OnChange(ChangeClass.STATE_ONLY),
+            on_change=OnChange(ChangeClass.RECORDED),
         ),
     },
 )

@@ -239,7 +239,7 @@ def _note(change: AttributeChange) -> str:
         return Effect.IRREVERSIBLE  # a type only gets wider; anything else is refused
     match change.path[0]:
         case "on_destroy":
-            return ChangeClass.STATE_ONLY
+            return ChangeClass.RECORDED
         case name if name in MAINTENANCE:
             return ChangeClass.NEXT_RUN
         case "format_version":

@@ -377,8 +377,8 @@ def _written_by_others(case: Case, recorded: RecordedTable, observed: ObservedTa
 def _retained(mode: str) -> Step:
     return Step(
         text=f"removing the block will {mode} the table from now on",
-        effect=Effect.METADATA,
-        why="Kept in the state only.",
+        effect=Effect.RECORDED,
+        why="The table itself does not change.",
     )
 
 

@@ -204,7 +204,7 @@ SCHEMA: Final = Block(
             "location) or purge_everywhere (delete all files that its metadata names, wherever they are).",
             default="retain",
             validators=(one_of("retain", "drop", *PURGES),),
-            on_change=OnChange(ChangeClass.STATE_ONLY),
+            on_change=OnChange(ChangeClass.RECORDED),
         ),
         "engine": ENGINE,
     },

@@ -241,7 +241,7 @@ def _update(case: Case, observed: ObservedTopic) -> Proposal:
     request, recorded, desired = case.request, case.request.recorded, case.desired
     planned = request.desired or {}
     changes = tuple(
-        replace(change, note=ChangeClass.STATE_ONLY) if change.path == ("on_destroy",) else change
+        replace(change, note=ChangeClass.RECORDED) if change.path == ("on_destroy",) else change
         for change in classify(planned, recorded.attributes if recorded else None, observed.attributes)
     )
     config = ConfigChange(set={})
@@ -333,8 +333,8 @@ def _disturbed(more: int | None) -> tuple[Impact, ...]:
 def _retention_step(mode: str) -> Step:
     return Step(
         text=f"removing the block will {mode} the topic from now on",
-        effect=Effect.METADATA,
-        why="Kept in the state only.",
+        effect=Effect.RECORDED,
+        why="The topic itself does not change.",
     )
 
 

@@ -54,7 +54,7 @@ SCHEMA: Final = Block(
             "all its records).",
             default="retain",
             validators=(one_of("retain", "delete"),),
-            on_change=OnChange(ChangeClass.STATE_ONLY),
+            on_change=OnChange(ChangeClass.RECORDED),
         ),
     },
 )

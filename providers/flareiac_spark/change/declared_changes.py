@@ -13,8 +13,10 @@ def change_by_declaration(declared: DeclaredField) -> JobChange | None:
     if on_change is None or on_change.over_state is not None:
         return None
     match on_change.does:
-        case ChangeClass.STATE_ONLY:
-            return MetadataOnly(path=path, text=on_change.says or f"{name} is not part of what runs")
+        case ChangeClass.RECORDED:
+            return MetadataOnly(
+                path=path, text=on_change.says or f"{name} is only recorded: no running query uses it"
+            )
         case ChangeClass.NEXT_RUN:
             return MetadataOnly(path=path, text=f"{name} {on_change.does}")
         case ChangeClass.LIVE if on_change.says:

@@ -48,7 +48,7 @@ def move_of(
     if found.target is MoveTarget.REACHED:
         step = Step(
             text=f"records {new} as its location",
-            effect=Effect.METADATA,
+            effect=Effect.RECORDED,
             why="an apply that was interrupted has moved it there, and compared the copy",
         )
         return Move(
@@ -56,7 +56,7 @@ def move_of(
         )
     if found.target is MoveTarget.SAME:
         step = Step(
-            text=f"is called {new} from now on", effect=Effect.METADATA, why=f"{old} names the same folder"
+            text=f"is called {new} from now on", effect=Effect.RECORDED, why=f"{old} names the same folder"
         )
         closing = f"record {new} as the name of the folder of {request.address}"
         return Move(steps=(step,), payload=_payload(found), closing=closing)
@@ -119,7 +119,7 @@ def _steps(address: str, found: MoveFacts, old: str, new: str) -> Iterator[Step]
         why="a job on it stands still meanwhile and goes on where it stood: nothing is read or computed "
         f"twice{why}",
     )
-    yield Step(text=f"records {new} as its location", effect=Effect.METADATA)
+    yield Step(text=f"records {new} as its location", effect=Effect.RECORDED)
     yield Step(
         text=f"leaves the old files in {old}, with a mark that keeps jobs from starting there",
         effect=Effect.METADATA,

@@ -219,7 +219,7 @@ def _later(changes: Sequence[AttributeChange], steps: Sequence[Step]) -> tuple[s
     names = {str(change.path[0]) for change in changes}
     if names == {"start_from"}:
         return ("start_from takes effect when the generation is raised",)
-    return (f"{min(names)} takes effect later, or is not part of what runs",)
+    return (f"{min(names)} is only recorded: no running query uses it",)
 
 
 def _removable(request: PlanRequest, desired: CheckpointDefinition) -> tuple[str, ...]:

@@ -87,7 +87,7 @@ class CheckpointDefinition:
                 description="Number of generations that are kept.",
                 default=2,
                 validators=(whole(),),
-                on_change=OnChange(ChangeClass.STATE_ONLY),
+                on_change=OnChange(ChangeClass.RECORDED),
             )
         )
     )
@@ -126,7 +126,7 @@ class CheckpointDefinition:
                 ),
                 default="retain",
                 validators=(one_of("retain", "delete"),),
-                on_change=OnChange(ChangeClass.STATE_ONLY),
+                on_change=OnChange(ChangeClass.RECORDED),
             )
         )
     )

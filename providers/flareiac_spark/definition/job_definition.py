@@ -278,7 +278,7 @@ class JobDefinition:
                     'on_failure = "leave" }, or "rollback" to the last stable definition. A query that '
                     "still works on its first batch after this time counts as applied, with a warning."
                 ),
-                on_change=OnChange(ChangeClass.STATE_ONLY),
+                on_change=OnChange(ChangeClass.RECORDED),
             )
         )
     )
@@ -297,7 +297,7 @@ class JobDefinition:
                     "counts rows that an aggregation has combined as one. A limit that is left out is not "
                     "checked."
                 ),
-                on_change=OnChange(ChangeClass.STATE_ONLY),
+                on_change=OnChange(ChangeClass.RECORDED),
             )
         )
     )
@@ -320,7 +320,7 @@ class JobDefinition:
                     "after the apply the line can be removed."
                 ),
                 on_change=OnChange(
-                    ChangeClass.STATE_ONLY,
+                    ChangeClass.RECORDED,
                     says="accept_result_change is used up by the change that it is given for",
                 ),
             )
@@ -364,7 +364,7 @@ class JobDefinition:
     comment: Text | None = field(
         metadata=declared(
             Attribute(
-                type=STRING, description="Purpose of the job.", on_change=OnChange(ChangeClass.STATE_ONLY)
+                type=STRING, description="Purpose of the job.", on_change=OnChange(ChangeClass.RECORDED)
             )
         )
     )
@@ -373,7 +373,7 @@ class JobDefinition:
             Attribute(
                 type=ListType(STRING),
                 description="Labels of the job.",
-                on_change=OnChange(ChangeClass.STATE_ONLY),
+                on_change=OnChange(ChangeClass.RECORDED),
             )
         )
     )

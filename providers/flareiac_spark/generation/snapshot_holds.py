@@ -70,7 +70,7 @@ def held_after(request: PlanRequest) -> tuple[Step, ...]:
         "so that the job can go on when its block is put back; remove the block of its checkpoint too to "
         "let them go"
     )
-    return (Step(text=text, effect=Effect.METADATA, why=why),)
+    return (Step(text=text, effect=Effect.RECORDED, why=why),)
 
 
 def needed_tables(attributes: Attributes) -> tuple[str, ...]:

@@ -341,7 +341,7 @@ def _note(change: JobChange, *, fresh: bool, accepted: bool) -> str:
         case MetadataOnly(path=("outputs", *_, "rebuild")):
             return "used when this generation starts" if fresh else "used when the next generation starts"
         case MetadataOnly():
-            return "not part of what runs"
+            return Effect.RECORDED
         case Live():
             return "live"
         case TakenAsSame(proven=spark):

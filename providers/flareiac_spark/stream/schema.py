@@ -25,7 +25,7 @@ COLUMN: Final = Block(
         "comment": Attribute(
             type=STRING,
             description="Meaning of the column, for readers of the configuration.",
-            on_change=OnChange(ChangeClass.STATE_ONLY),
+            on_change=OnChange(ChangeClass.RECORDED),
         ),
     },
 )

@@ -88,7 +88,7 @@ MAINTENANCE = (
 )
 """One attribute of each stands for its others, which are decoded and recorded in the same way."""
 NOTES: dict[str, ChangeClass] = {
-    ChangeClass.STATE_ONLY: ChangeClass.STATE_ONLY,
+    ChangeClass.RECORDED: ChangeClass.RECORDED,
     ChangeClass.NEXT_RUN: ChangeClass.NEXT_RUN,
     Effect.METADATA: ChangeClass.METADATA_ONLY,
     Effect.RENAMES: ChangeClass.RENAMES,

@@ -37,8 +37,8 @@ EDITS = {
 def class_of(plan: Proposal) -> ChangeClass:
     if plan.blockers:
         return ChangeClass.REFUSED
-    if [change.note for change in plan.changes] == [ChangeClass.STATE_ONLY]:
-        return ChangeClass.STATE_ONLY
+    if [change.note for change in plan.changes] == [ChangeClass.RECORDED]:
+        return ChangeClass.RECORDED
     (step,) = plan.steps
     return ChangeClass(step.effect)
 

@@ -438,7 +438,7 @@ def class_of(plan: Proposal) -> ChangeClass:
         return ChangeClass.NO_EFFECT
     if "next run" in reasons:
         return ChangeClass.NEXT_RUN
-    return ChangeClass.STATE_ONLY
+    return ChangeClass.RECORDED
 
 
 ELSEWHERE = {
