@@ -1,4 +1,4 @@
-"""Diagnostics for a person, on standard error, with the page to read about the first error."""
+"""Diagnostics for a person, on standard error, with the page to read about the gravest one."""
 
 import sys
 from collections.abc import Iterable, Mapping
@@ -8,7 +8,7 @@ from flareiac.app.codes import code_page
 from flareiac.cli.terminal import Terminal
 from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity
 from flareiac.kernel.sources import Source
-from flareiac.render.diagnostics import text
+from flareiac.render.diagnostics import page_hint, text
 
 
 def complain(
@@ -24,12 +24,12 @@ def complain(
 
 
 def _name_page(terminal: Terminal, found: Iterable[Diagnostic]) -> None:
-    """Names the page of the first error that has one, once for a command."""
-    if terminal.page_named:
-        return
+    """Names the page of the first error that has one, or else of the first warning, once for a command. An
+    error after a warning is named, too.
+    """
     with suppress(Failure):  # two installed providers exclude each other: this error has no page
-        errors = (item.code for item in found if item.severity is Severity.ERROR)
-        code = next((code for code in errors if code_page(code)), None)
-        if code is not None:
-            terminal.page_named = True
-            terminal.say(f"Run flareiac explain {code} to read more.")
+        gravest_first = sorted(found, key=lambda item: item.severity is not Severity.ERROR)
+        first = next((item for item in gravest_first if code_page(item.code)), None)
+        if first is not None and terminal.page_named not in (first.severity, Severity.ERROR):
+            terminal.page_named = first.severity
+            terminal.say(page_hint(first.code))

@@ -6,6 +6,7 @@ from flareiac.app.plan import PlanReport
 from flareiac.cli.complaints import complain
 from flareiac.cli.plan_options import DisplayOptions
 from flareiac.cli.terminal import Terminal
+from flareiac.kernel.diagnostics import Severity
 from flareiac.model.plan import Plan
 from flareiac.render.plan_text import plan_text
 from flareiac.render.ui_json import plan_lines
@@ -22,6 +23,8 @@ def print_plan_text(terminal: Terminal, plan: Plan, display: DisplayOptions) -> 
         types=installed().registry.types,
     )
     terminal.out(text)
+    if plan.blocked:
+        terminal.page_named = Severity.ERROR  # the plan names the page of its first code
 
 
 def print_report(terminal: Terminal, report: PlanReport, display: DisplayOptions) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from flareiac.kernel import codes
 from flareiac.kernel.data import write_json
-from flareiac.kernel.diagnostics import Failure, error
+from flareiac.kernel.diagnostics import Failure, Severity, error
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.render.control_characters import visible
 
@@ -35,8 +35,8 @@ class Terminal:
     """True if a line of JSON has been printed."""
     is_asking: bool = False
     """True while it waits for an answer: a signal then ends the command at once, for nothing is under way."""
-    page_named: bool = False
-    """True if the page of an error has been named."""
+    page_named: Severity | None = None
+    """The severity of the complaint whose page has been named; None while none has."""
 
     def colour(self, stream_is_terminal: bool | None = None) -> bool:
         """Returns True if standard output takes colour, or another stream of which the caller says whether it

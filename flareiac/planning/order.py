@@ -92,13 +92,14 @@ def _stages(draft: _Draft) -> None:
         before: str | None = None
         for stage in resource.proposal.stages:
             node = _stage(draft, address, stage)
-            draft.link(node, before, EdgeKind.STAGES, "one stage after the other")
+            draft.link(node, before, EdgeKind.STAGES, f"the stages of {address} follow one another")
             if stage.early or stage.name == QUIESCE:
                 draft.early[address] = node
             else:
                 draft.first.setdefault(address, node)
             before = node
-        draft.link(draft.node(address, *_MAKING), before, EdgeKind.STAGES, "its stages are done")
+        done = f"all stages of {address} are done then"
+        draft.link(draft.node(address, *_MAKING), before, EdgeKind.STAGES, done)
 
 
 def _stage(draft: _Draft, address: str, stage: Stage) -> str:
@@ -137,7 +138,7 @@ def _replacements(draft: _Draft) -> None:
                 draft.start(address),
                 draft.node(address, Verb.DELETE),
                 EdgeKind.REPLACE_ORDER,
-                "same name",
+                f"the new {address} takes the name of the old one",
             )
 
 
@@ -157,9 +158,8 @@ def _removals(draft: _Draft) -> None:
                 and draft.node(address, *_REMOVING) is None
             ):
                 continue
-            draft.link(
-                draft.node(needed, *_REMOVING), users, EdgeKind.DESTROY_ORDER, f"{address} uses {needed}"
-            )
+            reason = f"{address} uses {needed} until then"
+            draft.link(draft.node(needed, *_REMOVING), users, EdgeKind.DESTROY_ORDER, reason)
 
 
 def _quiescing(draft: _Draft) -> None:
@@ -178,14 +178,16 @@ def _quiescing(draft: _Draft) -> None:
         change = draft.node(usage.subject, Verb.UPDATE, Verb.DELETE, Verb.CREATE)
         if not hard or change is None:
             continue
-        reason = f"{usage.holder} {usage.relation} {usage.subject}: {hard[0].reason}"
         removal = draft.node(usage.holder, *_REMOVING)
+        first = "is removed" if removal is not None else "stops"
+        reason = f"{usage.holder} {usage.relation} {usage.subject} and {first} first: {hard[0].reason}"
         if removal is not None:
             draft.link(change, removal, EdgeKind.QUIESCE, reason)
             continue
         quiesced = draft.add(Verb.QUIESCE, usage.holder, stage=QUIESCE)
         draft.link(change, draft.early.get(usage.holder, quiesced), EdgeKind.QUIESCE, reason)
-        draft.link(draft.start(usage.holder), quiesced, EdgeKind.QUIESCE, "stop, change, start")
+        around = f"{usage.holder} stops before {usage.subject} changes and starts after it"
+        draft.link(draft.start(usage.holder), quiesced, EdgeKind.QUIESCE, around)
 
 
 def _feeding(draft: _Draft) -> None:

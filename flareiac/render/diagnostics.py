@@ -50,6 +50,11 @@ def _together(diagnostics: Iterable[Diagnostic]) -> Iterator[tuple[Diagnostic, S
         yield item, [address for address in addresses[1:] if address != item.address]
 
 
+def page_hint(code: str) -> str:
+    """The sentence that names the page about a code."""
+    return f"Run flareiac explain {code} to read more."
+
+
 def as_json(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -> list[Json]:
     """Diagnostics in Terraform's shape, with our ``code``, ``attribute`` and ``related`` beside it."""
     return [diagnostic_json(diagnostic, sources) for diagnostic in diagnostics]

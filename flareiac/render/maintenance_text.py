@@ -39,7 +39,7 @@ def _title(plan: Plan, due: Sequence[PlannedTask]) -> str:
 
 
 def _entry(planned_task: PlannedTask, look: RenderOptions) -> Iterator[str]:
-    task, mark = planned_task.task, "*" if planned_task.task.due else "-"
+    task, mark = planned_task.task, "*" if planned_task.task.due else "#"
     yield wrapped(
         printable(f"{planned_task.address}: {task.name}: {task.summary}"), look.width, f"  {mark} ", "      "
     )

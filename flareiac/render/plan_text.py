@@ -2,6 +2,7 @@
 the rest.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
@@ -10,6 +11,7 @@ from flareiac.kernel.data import UNKNOWN, Data
 from flareiac.model.plan import Operation, OutputChange, Plan, PlannedResource
 from flareiac.render.control_characters import printable
 from flareiac.render.counts import counts, plan_line
+from flareiac.render.diagnostics import page_hint
 from flareiac.render.maintenance_text import due_section
 from flareiac.render.redaction import REDACTED
 from flareiac.render.resource_text import Detail, RenderOptions, blocked_entry, entries, wrapped
@@ -18,7 +20,7 @@ from flareiac.render.style import Style, Tone
 from flareiac.render.summary_text import sentence
 from flareiac.render.table_text import NARROW
 from flareiac.render.value_text import inline
-from flareiac.sdk.changes import Action
+from flareiac.sdk.changes import Action, Effect
 from flareiac.sdk.resource_type import ResourceType
 
 _TITLES: Final = {
@@ -28,6 +30,11 @@ _TITLES: Final = {
     Section.OTHERS: "Changes:",
 }
 _NOTICED = "Differences that FlareIaC does not manage:"
+_SAYS_ITSELF: Final = frozenset({Effect.STARTS, Effect.STOPS, Effect.RESTART})
+"""Effects that the text of an operation names with its first word."""
+_HIDDEN: Final = re.compile(
+    r"(# \((?P<number>\d+) (?:unchanged )?attributes?(?: with the default value)? hidden)\)"
+)
 
 
 def plan_text(
@@ -50,7 +57,7 @@ def plan_text(
     parts = [
         *([look.style.strong(f"Workspace: {plan.workspace}")] if plan.workspace != "default" else []),
         *([wrapped(summary, width, "", "")] if (summary := sentence(plan)) else []),
-        *_sections(plan, look),
+        *_with_hint(_sections(plan, look)),
         *_output_section(plan.output_changes, look),
         *due_section(plan, look),
     ]
@@ -65,6 +72,7 @@ def plan_text(
     if recorded and not plan.blocked:
         parts.append(look.style.quiet(_recorded_line(recorded, look)))
     parts.extend(look.style.quiet(wrapped(line, look.width, "", "  ")) for line in unproven(plan))
+    parts.extend(look.style.quiet(page_hint(code)) for code in _codes(plan)[:1])
     parts.append(_last_line(plan, look))
     return "\n\n".join(parts) + "\n"
 
@@ -92,6 +100,26 @@ def notices(plan: Plan) -> list[str]:
             *(f"{step.text} [{step.effect.value}]" for step in resource.proposal.steps),
         )
     ]
+
+
+def _with_hint(sections: Sequence[str]) -> list[str]:
+    """The sections; the first line about hidden attributes says how to see them."""
+    found = list(sections)
+    for number, section in enumerate(found):
+        text, hinted = _HIDDEN.subn(_full_hint, section, count=1)
+        if hinted:
+            found[number] = text
+            break
+    return found
+
+
+def _full_hint(hidden: re.Match[str]) -> str:
+    return f"{hidden[1]}; -detail=full shows {'it' if hidden['number'] == '1' else 'them'})"
+
+
+def _codes(plan: Plan) -> list[str]:
+    """The codes that the plan shows, in their order."""
+    return [blocker.code for resource in plan.resources for blocker in resource.proposal.blockers]
 
 
 def _noticed(plan: Plan, look: RenderOptions) -> list[str]:
@@ -140,25 +168,22 @@ def _operations(operations: Sequence[Operation], look: RenderOptions) -> str:
         indent = " " * (digits + 4)
         lines.append(wrapped(_operation_text(item), look.width, f"  {numbers[item.id]:>{digits}}. ", indent))
         for edge in item.edges:
-            text = (
-                f"after {numbers[edge.after]}: {edge.reason} ({edge.kind.value})"
-                if edge.after in numbers
-                else edge.reason
-            )
+            text = f"after {numbers[edge.after]}: {edge.reason}" if edge.after in numbers else edge.reason
             lines.append(look.style.quiet(wrapped(text, look.width, indent, f"{indent}  ")))
     return "\n".join(lines)
 
 
 def _operation_text(operation: Operation) -> str:
     """Returns the words for an operation; those of the change where it has stages, which then name the
-    address.
+    address, with the label that a step has.
     """
     if not operation.text:
         return f"{operation.verb.value} {operation.address}" + (
             f": {operation.task}" if operation.task else ""
         )
-    effect = f" ({operation.effect.value})" if operation.effect is not None else ""
-    return f"{printable(operation.text)}{effect}"
+    effect = operation.effect
+    label = f" [{effect.value}]" if effect is not None and effect not in _SAYS_ITSELF else ""
+    return f"{printable(operation.text)}{label}"
 
 
 def unproven(plan: Plan) -> list[str]:
@@ -194,7 +219,8 @@ def _recorded_line(addresses: Sequence[str], look: RenderOptions) -> str:
 
 def _not_known(unknown: Iterable[str], due: str) -> str:
     names = ", ".join(printable(address) for address in unknown)
-    return f"No changes are planned, but not everything is known: see the warnings about {names}.{due}"
+    planned = "Only maintenance is" if due else "No changes are"
+    return f"{planned} planned, but not everything is known: see the warnings about {names}.{due}"
 
 
 def _due_alone(due: int) -> str:
@@ -224,4 +250,5 @@ def _conclusion(plan: Plan) -> str:
         return "No changes. Nothing is recorded, so there is nothing to destroy."
     if plan.maintenance_only:
         return _due_alone(found.due)
-    return f"No changes. Your resources match the configuration.{due}"
+    # Maintenance deletes, so a plan with some is not one without changes.
+    return plan_line(found) if found.due else "No changes. Your resources match the configuration."

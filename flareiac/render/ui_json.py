@@ -80,9 +80,15 @@ def plan_lines(
 
 def _plan_summary(plan: Plan, clock: Clock) -> Line:
     found = counts(plan)
-    nothing = "No changes are planned, but not everything is known." if plan.unknown else "No changes."
-    message = plan_line(found) if plan.changes or plan.output_changes or found.blocked else nothing
-    return _summary(message, found, "plan", clock)
+    return _summary(_plan_message(plan, found), found, "plan", clock)
+
+
+def _plan_message(plan: Plan, found: Counts) -> str:
+    if plan.unknown and not (plan.changes or plan.output_changes or found.blocked):
+        planned = "Only maintenance is" if found.due else "No changes are"
+        return f"{planned} planned, but not everything is known."
+    something = plan.changes or plan.output_changes or found.blocked or found.due
+    return plan_line(found) if something else "No changes."
 
 
 def version_line(tool_version: str, clock: Clock = time.time) -> Line:

@@ -103,7 +103,7 @@ Restarts and stops:
             FROM flights
         EOT
       - conf["a.b"] = "1"
-        # (1 unchanged attribute hidden)
+        # (1 unchanged attribute hidden; -detail=full shows it)
     }
     1. stop and start on the same checkpoint [restart]
        Spark 4.1 takes a changed projection
@@ -153,6 +153,8 @@ Changes:
   + table "new" {
       + name = "new"
     }
+
+Run flareiac explain TOY001 to read more.
 
 Blocked: 1. Nothing can be applied. Plan: 1 to add, 0 to change, 0 to destroy.
 """
@@ -279,6 +281,26 @@ def test_sensitive_values_are_never_shown() -> None:
     assert "+ secret = (sensitive value)" in text
 
 
+def test_the_first_line_about_hidden_attributes_says_how_to_see_them() -> None:
+    attributes = {"a": 1, "b": 2, "c": 3}
+    edited = (change(("a",), 1, 2),)
+    text = shown(
+        plan(
+            resource("table.a", Action.UPDATE, planned=attributes, recorded=attributes, changes=edited),
+            resource("job.b", Action.UPDATE, planned=attributes, recorded=attributes, changes=edited),
+        )
+    )
+    assert text.count("# (2 unchanged attributes hidden; -detail=full shows them)") == 1
+    assert text.count("# (2 unchanged attributes hidden)") == 1
+
+
+def test_the_first_of_several_codes_is_named_with_its_page() -> None:
+    blocked = [Blocker(code=code, summary="It cannot be done", why="It is so.") for code in ("TOY7", "TOY8")]
+    text = shown(plan(resource("job.a", Action.UPDATE, planned={}, blockers=tuple(blocked))))
+    assert text.count("Run flareiac explain") == 1
+    assert "\n\nRun flareiac explain TOY7 to read more.\n\nBlocked: 1." in text
+
+
 def test_outputs_stand_before_the_last_line() -> None:
     outputs = {
         "gone": OutputChange(before=OutputValue(value=1), after=None),
@@ -304,7 +326,7 @@ def test_operations_are_shown_in_order_with_what_they_wait_for() -> None:
 Operations, in order:
   1. create table.a
   2. create job.b
-     after 1: it refers to it (reference)
+     after 1: it refers to it
 """ in shown(made, show_steps=True)
     assert "Operations" not in shown(made)
 
