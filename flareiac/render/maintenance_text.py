@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from flareiac.model.plan import Plan, PlannedTask
 from flareiac.render.control_characters import printable
-from flareiac.render.resource_text import RenderOptions, wrapped
+from flareiac.render.resource_text import RenderOptions, labelled, wrapped
 
 
 def due_section(plan: Plan, look: RenderOptions) -> list[str]:
@@ -40,8 +40,10 @@ def _title(plan: Plan, due: Sequence[PlannedTask]) -> str:
 
 def _entry(planned_task: PlannedTask, look: RenderOptions) -> Iterator[str]:
     task, mark = planned_task.task, "*" if planned_task.task.due else "#"
-    yield wrapped(
-        printable(f"{planned_task.address}: {task.name}: {task.summary}"), look.width, f"  {mark} ", "      "
-    )
+    text, first, following = f"{planned_task.address}: {task.name}: {task.summary}", f"  {mark} ", "      "
+    if task.effect is None:
+        yield wrapped(printable(text), look.width, first, following)
+    else:
+        yield labelled(text, task.effect, look, first, following)
     for holder in task.held:
         yield wrapped(printable(f"held: {holder}"), look.width, "      # ", "      #   ")

@@ -286,15 +286,17 @@ def _starts(line: str) -> bool:
 def _step_lines(steps: Sequence[Step], look: RenderOptions) -> list[str]:
     lines: list[str] = []
     for number, step in enumerate(steps, start=1):
-        label = f"[{step.effect.value}]"
-        tone = _EFFECT_TONES.get(step.effect, Tone.QUIET)
-        line = wrapped(f"{printable(step.text)} {label}", look.width, f"    {number}. ", "       ")
-        lines.append(
-            line.removesuffix(label) + look.style.paint(label, tone) if line.endswith(label) else line
-        )
+        lines.append(labelled(step.text, step.effect, look, f"    {number}. ", "       "))
         if step.why:
             lines.append(look.style.quiet(wrapped(printable(step.why), look.width, "       ", "       ")))
     return lines
+
+
+def labelled(text: str, effect: Effect, look: RenderOptions, first: str, following: str) -> str:
+    """A text with the label of an effect, broken to the width."""
+    label, tone = f"[{effect.value}]", _EFFECT_TONES.get(effect, Tone.QUIET)
+    line = wrapped(f"{printable(text)} {label}", look.width, first, following)
+    return line.removesuffix(label) + look.style.paint(label, tone) if line.endswith(label) else line
 
 
 def _blocker_lines(blocker: Blocker, look: RenderOptions) -> list[str]:

@@ -14,6 +14,7 @@ from flareiac.kernel.data import Attributes, Data, StoredReference
 from flareiac.kernel.diagnostics import Diagnostic
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import SPARSE
+from flareiac.sdk.changes import Effect
 from flareiac.sdk.references import References, Resolved
 from flareiac.sdk.table_tasks import Performed, StoredWork, Work
 
@@ -25,7 +26,7 @@ class Hold:
     ``snapshots``: those it must find there. ``since_ms``: nothing that was committed at this time (ms since
     1970) or later may be forgotten, so that the way back to it stays whole. ``moved_ms``: when the holder
     last moved on, None where that is not known. ``reason`` says what for, in words. ``unknown``: that it
-    holds something is certain, what is not; then nothing may go. ``release``: what someone does who no
+    holds something is certain, what is not; then everything is kept. ``release``: what someone does who no
     longer wants it, in words. ``fixed``: an age that someone declared, and no position that moves on.
     """
 
@@ -60,7 +61,8 @@ class MaintenanceTask:
     ``summary`` says what would be done, or why nothing is, with the figure against its threshold.
     ``forecast`` and results are numbers by name (see ``Performed``). ``held``: who keeps it from doing more,
     and for how long. ``performer`` is a connection whose session carries it out (see ``Performing``), also
-    where the resource's own provider does. ``work`` None: nothing to carry out.
+    where the resource's own provider does. ``work`` None: nothing to carry out. ``effect`` of the work is
+    the label beside it in a plan; None where nothing is carried out.
     """
 
     name: str
@@ -72,6 +74,7 @@ class MaintenanceTask:
     diagnostics: tuple[Diagnostic, ...] = ()
     performer: StoredReference | None = None
     work: StoredWork | None = None
+    effect: Effect | None = field(default=None, metadata=SPARSE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import decode
-from flareiac.sdk.changes import Blocker, Usage
+from flareiac.sdk.changes import Blocker, Effect, Usage
 from flareiac.sdk.maintenance import MaintenanceTask, MeasureRequest
 from flareiac.sdk.table_tasks import Performer
 from flareiac_iceberg.catalogs.target import Target
@@ -35,6 +35,8 @@ class Kind(Generic[S, F]):
     names one thing and what became of it, and the words of a size only the latter. ``complaints`` says what
     is wrong with them.
 
+    ``effect`` is the label of its work in a plan.
+
     ``deletes_shared``: whether it deletes files that another entry of the same table would still name.
     ``location_only``: whether it looks at no place outside of the table's location.
     ``small_files`` counts the data files that the kind would rewrite, whether it is declared or not.
@@ -44,6 +46,7 @@ class Kind(Generic[S, F]):
     declaration: Declaration[S]
     plan: Callable[[Case, S, F | None], MaintenanceTask]
     performer: Performer[Any]
+    effect: Effect
     words: Mapping[str, str]
     figures: type[F] | None = None
     measure: Callable[[S, Contents], F | Counting[F] | None] | None = None

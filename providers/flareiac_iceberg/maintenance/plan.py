@@ -33,6 +33,7 @@ class TableMaintainer:
                     name=kind.name,
                     settings=settings,
                     performer=kind.performer,
+                    effect=kind.effect,
                     request=request,
                     figures=figures,
                 ),

@@ -37,8 +37,8 @@ def some_time(value: Data) -> str | None:
 
 
 def entries(**validators: Validator) -> Validator:
-    """An object with these entries, none of them required. (A type would drop an entry that it does not know
-    without a word.)
+    """An object with these entries, none of them required. (A type would silently drop an entry that it
+    does not know.)
     """
 
     given = fields(**validators)

@@ -10,6 +10,7 @@ from flareiac.kernel.data import Data, Reference, digest
 from flareiac.kernel.diagnostics import Diagnostic, warning
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import encode
+from flareiac.sdk.changes import Effect
 from flareiac.sdk.maintenance import LastRun, MaintenanceTask, TasksRequest
 from flareiac.sdk.table_tasks import Performer
 from flareiac_iceberg import codes
@@ -29,6 +30,7 @@ class Case:
     name: str
     settings: Settings
     performer: Performer[Any]
+    effect: Effect
     request: TasksRequest
     figures: Figures
 
@@ -56,8 +58,10 @@ class Case:
         early = self._early()
         text = f"{early}; waiting: {summary}" if early else summary
         waiting = self.idle(text, of=of, held=held, diagnostics=diagnostics)
-        work = None if early else self.performer.work(task)
-        return replace(waiting, due=not early, forecast=forecast, work=work)
+        if early:
+            return replace(waiting, forecast=forecast)
+        work = self.performer.work(task)
+        return replace(waiting, due=True, forecast=forecast, work=work, effect=self.effect)
 
     def once_old_enough(self, task: MaintenanceTask) -> MaintenanceTask:
         """The same work for which no figure of the table speaks. Its first run waits as long as the table is
@@ -68,7 +72,7 @@ class Case:
         if not task.due or self.last or made is None or every is None or now - made >= every:
             return task
         why = f"the table was made {duration(now - made)} ago, the first run is on {moment(made + every)}"
-        return replace(task, due=False, work=None, summary=f"{why}; waiting: {task.summary}")
+        return replace(task, due=False, work=None, effect=None, summary=f"{why}; waiting: {task.summary}")
 
     def idle(
         self, summary: str, *, of: Data, held: tuple[str, ...] = (), diagnostics: tuple[Diagnostic, ...] = ()

@@ -64,7 +64,9 @@ def test_what_was_done_rests_until_its_time_has_come(written: Lake) -> None:
     now = grown(written, ORPHANS)
     first = tasks(written, ORPHANS, now=now)["orphan_removal"]
     assert first.due
-    assert first.summary.startswith("first run: delete unreferenced files older than ")
+    assert first.summary.startswith(
+        "first run: list and delete the files that no snapshot names, older than "
+    )
     rested = tasks(written, ORPHANS, now=now, runs=run(first, now - 6 * DAY))["orphan_removal"]
     assert not rested.due
     assert rested.work is None

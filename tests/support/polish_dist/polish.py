@@ -6,6 +6,7 @@ from typing import Final
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, warning
+from flareiac.sdk.changes import Effect
 from flareiac.sdk.maintenance import MaintenanceTask
 from flareiac.sdk.schema import Block
 from flareiac.sdk.table_tasks import KnownRefusal, Performed, Performer, TableWork, TaskRefusal
@@ -88,6 +89,7 @@ POLISH: Final = Kind(
     measure=measure,
     plan=plan,
     performer=PERFORMER,
+    effect=Effect.REWRITES_DATA,
     words={"polished_files": "file|polished"},
     complaints=complaints,
 )

@@ -3,6 +3,7 @@
 from functools import partial
 from typing import Final
 
+from flareiac.sdk.changes import Effect
 from flareiac_iceberg.maintenance.kind import Kind
 from flareiac_iceberg.maintenance.kinds.compaction.declaration import DECLARATION
 from flareiac_iceberg.maintenance.kinds.compaction.measure import RewriteFigures, measure
@@ -17,6 +18,7 @@ COMPACTION: Final = Kind(
     measure=measure,
     plan=plan,
     performer=PERFORMER,
+    effect=Effect.REWRITES_DATA,
     words={
         "rewritten_files": "data file|rewritten",
         "rewritten_bytes": "rewritten",

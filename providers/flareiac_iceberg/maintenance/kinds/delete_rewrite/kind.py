@@ -3,6 +3,7 @@
 from functools import partial
 from typing import Final
 
+from flareiac.sdk.changes import Effect
 from flareiac_iceberg.maintenance.kind import Kind
 from flareiac_iceberg.maintenance.kinds.delete_rewrite.declaration import DECLARATION
 from flareiac_iceberg.maintenance.kinds.delete_rewrite.measure import DeleteFigures, measure
@@ -16,6 +17,7 @@ DELETE_REWRITE: Final = Kind(
     measure=measure,
     plan=plan,
     performer=PERFORMER,
+    effect=Effect.REWRITES_DATA,
     words={
         "rewritten_bytes": "rewritten",
         "rewritten_delete_files": "delete file|rewritten",

@@ -3,6 +3,7 @@
 from functools import partial
 from typing import Final
 
+from flareiac.sdk.changes import Effect
 from flareiac_iceberg.maintenance.kind import Kind
 from flareiac_iceberg.maintenance.kinds.manifest_rewrite.declaration import DECLARATION
 from flareiac_iceberg.maintenance.kinds.manifest_rewrite.measure import ManifestFigures, measure
@@ -16,6 +17,7 @@ MANIFEST_REWRITE: Final = Kind(
     measure=measure,
     plan=plan,
     performer=PERFORMER,
+    effect=Effect.METADATA,
     words={"rewritten_manifests": "manifest|rewritten", "added_manifests": "manifest|written"},
     complaints=partial(rewritten, figure="rewritten_manifests", thing="manifest"),
 )

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from flareiac.sdk.changes import Effect
 from flareiac_iceberg.maintenance.kind import Kind
 from flareiac_iceberg.maintenance.kinds.orphan_removal.declaration import DECLARATION
 from flareiac_iceberg.maintenance.kinds.orphan_removal.look import Beside, look
@@ -13,6 +14,7 @@ ORPHAN_REMOVAL: Final = Kind(
     declaration=DECLARATION,
     plan=plan,
     performer=PERFORMER,
+    effect=Effect.IRREVERSIBLE,
     words={"orphans": "file|that no snapshot names", "orphan_bytes": "in all"},
     figures=Beside,
     look=look,

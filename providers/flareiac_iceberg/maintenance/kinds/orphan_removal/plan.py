@@ -1,9 +1,11 @@
 """Plans the removal of files that no snapshot names. Pure."""
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from flareiac.kernel.diagnostics import Diagnostic, warning
+from flareiac.sdk.changes import Effect
 from flareiac.sdk.locations import is_within
 from flareiac.sdk.maintenance import MaintenanceTask, Neighbour
 from flareiac_iceberg import codes
@@ -33,7 +35,7 @@ def plan(case: Case, settings: OrphanRemoval, surroundings: Beside | None) -> Ma
     if unknown:
         held = tuple(f"{hold.holder}: {hold.reason}, so everything stays" for hold in unknown)
         return case.idle(
-            f"nothing may go: {unknown[0].holder} holds something that is not known", of=of, held=held
+            f"no file is deleted: it is not known which files {unknown[0].holder} needs", of=of, held=held
         )
     return _remove(case, settings)
 
@@ -52,14 +54,18 @@ def _remove(case: Case, settings: OrphanRemoval) -> MaintenanceTask:
         for hold, since in at_work
     )
     held += _not_looked_at(case.figures)
-    what = "count" if settings.dry_run else "delete"
+    what = "count" if settings.dry_run else "list and delete the"
     done = f"last run {duration(now - int(last.at * 1000))} ago" if last else "first run"
     age = duration(now - cutoff)
-    text = f"{done}: {what} unreferenced files older than {age}, written before {moment(cutoff)}"
+    text = f"{done}: {what} files that no snapshot names, older than {age}, written before {moment(cutoff)}"
+    if not settings.dry_run:
+        text += "; how many there are is only known once they are listed"
     work = RemoveOrphans(
         older_than_ms=cutoff, dry_run=settings.dry_run, prefix_mismatch=settings.prefix_mismatch
     )
     task = case.due(text, work, of=case.figures.snapshot_id, forecast={}, held=held)
+    if task.due and settings.dry_run:
+        task = replace(task, effect=Effect.NO_EFFECT)
     return case.once_old_enough(task)
 
 
@@ -71,7 +77,7 @@ def _not_looked_at(figures: Figures) -> tuple[str, ...]:
     more = f" and {len(places) - _PLACES} more places" if len(places) > _PLACES else ""
     live = f"{files} live file{'' if files == 1 else 's'}"
     what = f"{', '.join(places[:_PLACES])}{more}: {live} outside of the table's location"
-    return (f"{what}, so unreferenced files there stay: they are not looked for",)
+    return (f"{what}, so files there that no snapshot names stay: they are not looked for",)
 
 
 def _shared_place(case: Case, surroundings: Beside) -> tuple[str, Diagnostic] | None:

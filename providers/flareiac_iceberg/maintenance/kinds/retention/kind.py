@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from flareiac.sdk.changes import Effect
 from flareiac_iceberg.maintenance.kind import Kind
 from flareiac_iceberg.maintenance.kinds.retention.declaration import DECLARATION
 from flareiac_iceberg.maintenance.kinds.retention.measure import RowFigures, measure
@@ -16,6 +17,7 @@ RETENTION: Final = Kind(
     measure=measure,
     plan=plan,
     performer=PERFORMER,
+    effect=Effect.LOSES_DATA,
     words={"deleted_rows": "row|deleted"},
     complaints=complaints,
     blockers=endangered,

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from flareiac.sdk.changes import Effect
 from flareiac_iceberg.maintenance.kind import Kind
 from flareiac_iceberg.maintenance.kinds.snapshot_expiry.declaration import DECLARATION
 from flareiac_iceberg.maintenance.kinds.snapshot_expiry.measure import ExpiryFigures, measure
@@ -15,6 +16,7 @@ SNAPSHOT_EXPIRY: Final = Kind(
     measure=measure,
     plan=plan,
     performer=PERFORMER,
+    effect=Effect.IRREVERSIBLE,
     words={
         "expired_snapshots": "snapshot|expired",
         "dropped_refs": "ref|dropped",

@@ -30,7 +30,7 @@ def plan(case: Case, settings: SnapshotExpiry, figures: ExpiryFigures | None) ->
     readers = holds(request.address, request.attributes, case.figures.readers, history.times, request.now_ms)
     extent = reach(history, settings, (*request.holds, *readers), request.now_ms)
     if extent.blocked:
-        text = f"nothing may go: {extent.blocked}"
+        text = f"no snapshot is expired: {extent.blocked}"
     elif len(extent.expiry.snapshots) < settings.min_snapshots_to_expire and not extent.expiry.refs:
         text = _not_yet(extent, settings, history.times.values(), request.now_ms)
     else:

@@ -88,7 +88,7 @@ def reach(history: History, settings: SnapshotExpiry, holds: Sequence[Hold], now
     held = tuple(_held(floor, now) for floor in braking)
     unknown = [hold for hold in holds if hold.unknown]
     if unknown:
-        why = f"{unknown[0].holder} holds something that is not known: {unknown[0].reason}"
+        why = f"it is not known which snapshots {unknown[0].holder} needs: {unknown[0].reason}"
         return Reach(
             wanted=wanted,
             cutoff=cutoff,
@@ -100,7 +100,7 @@ def reach(history: History, settings: SnapshotExpiry, holds: Sequence[Hold], now
     broken = [floor for floor in known if floor.needed & allowed.snapshots]
     if broken:
         texts = (*texts, *(_branch_rules(floor) for floor in broken))
-        why = f"{broken[0].hold.holder} needs a snapshot that the own retention of its branch gives up"
+        why = f"{broken[0].hold.holder} needs one that the own retention of its branch gives up"
         return Reach(wanted=wanted, cutoff=cutoff, expiry=_NOTHING, held=held, diagnostics=texts, blocked=why)
     soon = expiry(history, cutoff=cutoff, retain_last=settings.retain_last, now=now + _DAY_MS)
     needed = {
