@@ -179,6 +179,18 @@ def blockers(case: JobCase) -> list[Blocker]:
     return reasons
 
 
+def emptied_outputs(case: JobCase) -> list[str]:
+    """The names of the outputs whose tables lose rows that they have, as the generation begins."""
+    start, references = start_of(case.desired, case.request.references), case.request.references
+    if has_begun(case.desired, case.facts):
+        return []
+    return [
+        name
+        for name, output in case.desired.table_outputs.items()
+        if is_emptied(output, start) and not has_no_rows(output, references)
+    ]
+
+
 def _begins(
     start: str,
     desired: JobDefinition,

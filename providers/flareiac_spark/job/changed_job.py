@@ -1,6 +1,6 @@
 """The plan of a job that is recorded and among what should run. Pure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -174,6 +174,12 @@ class ChangedJob:
             steps += heal_steps(case.desired, self._healable, facts)
         return steps
 
+    @property
+    def _empties(self) -> Collection[Path]:
+        """The attributes with which tables lose the rows that they have."""
+        emptied = generation_plan.emptied_outputs(self._case) if self._fresh else ()
+        return {("outputs", name, "rebuild") for name in emptied}
+
     @cached_property
     def _pair(self) -> str:
         """The digest of the texts that a proof would compare; empty where none is of use."""
@@ -221,7 +227,12 @@ class ChangedJob:
             keeps=QUERY if self._stays else KEPT,
             at_rest=at_rest(request, self._recorded, facts),
             changes=_changed(
-                request, self._planned, self._changes, fresh=self._fresh, accepted=self._accepted
+                request,
+                self._planned,
+                self._changes,
+                fresh=self._fresh,
+                accepted=self._accepted,
+                empties=self._empties,
             ),
             steps=tuple(self._steps),
             reasons=(
@@ -303,13 +314,23 @@ def _action(
 
 
 def _changed(
-    request: PlanRequest, planned: Attributes, found: Sequence[JobChange], *, fresh: bool, accepted: bool
+    request: PlanRequest,
+    planned: Attributes,
+    found: Sequence[JobChange],
+    *,
+    fresh: bool,
+    accepted: bool,
+    empties: Collection[Path],
 ) -> tuple[AttributeChange, ...]:
+    """``empties``: the places of changes with which a table loses the rows that it has."""
     observed = request.observed.attributes if isinstance(request.observed, Present) else None
     recorded = request.recorded.attributes if request.recorded else None
     # Of several changes at one place the gravest is reported.
     by_gravity = sorted(found, key=gravity)
-    notes = {change.path: _note(change, fresh=fresh, accepted=accepted) for change in by_gravity}
+    notes = {
+        change.path: _note(change, fresh=fresh, accepted=accepted, empties=change.path in empties)
+        for change in by_gravity
+    }
     return tuple(
         AttributeChange(
             path=change.path,
@@ -336,10 +357,11 @@ def _note_at(path: Path, notes: dict[Path, str]) -> str:
     return next((notes[path[:end]] for end in range(len(path), 0, -1) if path[:end] in notes), "")
 
 
-def _note(change: JobChange, *, fresh: bool, accepted: bool) -> str:
+def _note(change: JobChange, *, fresh: bool, accepted: bool, empties: bool) -> str:
     match change:
         case MetadataOnly(path=("outputs", *_, "rebuild")):
-            return "used when this generation starts" if fresh else "used when the next generation starts"
+            used = f"used when {'this' if fresh else 'the next'} generation starts"
+            return f"{Effect.LOSES_DATA.value}, {used}" if empties else used
         case MetadataOnly():
             return Effect.RECORDED
         case Live():
