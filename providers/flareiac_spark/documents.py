@@ -12,7 +12,7 @@ from flareiac_spark.sources.source import kinds
 
 _CONSEQUENCES: Final = {
     Verdict.TAKES: "restart",
-    Verdict.MIXES: "token or new generation",
+    Verdict.MIXES: "acceptance or new generation",
     Verdict.REFUSES: "new generation",
     Verdict.IGNORES: "no effect",
 }

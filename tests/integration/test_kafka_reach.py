@@ -98,7 +98,9 @@ def test_records_that_are_deleted_before_they_are_read_block_the_start(
     kafka: KafkaLake, lake: Project
 ) -> None:
     kafka.broker.topics.trim("orders", {0: 12})
-    assert "the next records to read of topic orders are deleted" in lake.run("drift", code=3).out
+    assert (
+        "the brokers have deleted the next records to read of topic orders" in lake.run("drift", code=3).out
+    )
     with lake.edited("orders", ("  stopped = true\n", "")):
         text = lake.run("plan", code=4).out
         assert "[FIK210]" in text

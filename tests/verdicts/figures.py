@@ -133,7 +133,7 @@ def is_false_same(item: Judged, said: Verdict) -> bool:
 
 
 def is_false_restart(item: Judged, said: Verdict) -> bool:
-    """A restart without a word where the state, or the table, holds two meanings afterwards."""
+    """A silent restart where the state, or the table, holds two meanings afterwards."""
     return said is Verdict.RESTART and item.stop not in (Stop.UNTRIED, Stop.SAME)
 
 

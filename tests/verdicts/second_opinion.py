@@ -283,13 +283,13 @@ def is_false_same(each: Opinion) -> bool:
 
 
 def is_false_restart(each: Opinion) -> bool:
-    """A restart without a word over a state of another meaning, or one that Spark refuses."""
+    """A silent restart over a state of another meaning, or one that Spark refuses."""
     mixed = (Stop.STATE_MIXED, Stop.REFUSED, *((Stop.TABLE_MIXED,) if each.stateful else ()))
     return each.said is Verdict.RESTART and each.item.stop in mixed
 
 
 def is_false_back(each: Opinion) -> bool:
-    """Both ways go on without a word, and the old query does not go on as if it had never stopped."""
+    """Both ways go on silently, and the old query does not go on as if it had never stopped."""
     return each.returned in (Verdict.NONE, Verdict.RESTART) and each.item.back in (
         Stop.STATE_MIXED,
         Stop.REFUSED,

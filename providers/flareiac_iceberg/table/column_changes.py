@@ -70,7 +70,7 @@ class DropColumn(TableChange):
                 f"a running query would lose what it writes into {self.path} and die at the second batch",
             ),
             streams_from=stops(
-                Relation.STREAMS_FROM, f"a running query would read null for {self.path} without a word"
+                Relation.STREAMS_FROM, f"a running query would silently read null for {self.path}"
             ),
             looks_up=LOOKUP_STOPS,
         )

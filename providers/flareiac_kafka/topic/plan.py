@@ -354,7 +354,7 @@ def _impossible(case: Case, observed: ObservedTopic) -> Iterator[Blocker]:
     ):
         yield blocker(
             codes.FEWER_PARTITIONS,
-            f"{desired.import_id} has {there.partitions:,} partitions, and the block says "
+            f"{desired.import_id} has {there.partitions:,} partitions, and the configuration says "
             f"{desired.partitions:,}: Kafka cannot remove partitions.",
             (
                 f"keep them:\npartitions = {there.partitions}",
@@ -370,8 +370,8 @@ def _impossible(case: Case, observed: ObservedTopic) -> Iterator[Blocker]:
         yield blocker(
             codes.REPLICATION_CHANGED,
             f"{desired.import_id} has {copies} cop{'ies' if copies != 1 else 'y'} of each partition, and the "
-            f"block says {wanted}: copies are moved between brokers by a reassignment, which FlareIaC does "
-            "not do.",
+            f"configuration says {wanted}: copies are moved between brokers by a reassignment, which "
+            "FlareIaC does not do.",
             (
                 f"keep them:\nreplication_factor = {copies}",
                 "reassign the partitions by hand (kafka-reassign-partitions), then plan again",

@@ -40,8 +40,7 @@ def of_changes(
     *,
     carries: bool = True,
 ) -> list[Blocker]:
-    """A blocker for each refused change, and one for all changes that mix results unless their token is
-    there.
+    """A blocker for each refused change, and one for all changes of results unless they are accepted.
 
     ``carries``: offsets can be taken over.
     """
@@ -123,10 +122,12 @@ def _mixed(
     if not known:
         texts.insert(0, "Results may change their meaning halfway.")
     word = token_of(address, mixed, recorded.accept_result_change)
-    accept = f"accept the mixed results, in this job:\n  {_accepting(address, word)}"
+    accept = (
+        f"accept that results mean something else from then on, in this job:\n  {_accepting(address, word)}"
+    )
     stale = desired.accept_result_change
     if stale:
-        texts.append(f'The token "{stale}" was given for another change.')
+        texts.append(f'The value "{stale}" of accept_result_change was given for another change.')
     whole = {change.path for change in mixed if change.undo == OLD_SQL}
     undo = "; ".join(dict.fromkeys(OLD_SQL if change.path in whole else change.undo for change in mixed))
     return blocker(
@@ -438,7 +439,8 @@ def unrecorded(
         codes.UNRECORDED_DEFINITION_RAN,
         why=(
             "An apply set another definition than the recorded one to run and could not call it stable, so "
-            "that the state may hold its values. With the declared steps results may mix both meanings."
+            "that the state may hold its values. With the declared steps results may "
+            "mean something else from then on."
         ),
         ways_out=(
             "apply that definition again, until it is stable",

@@ -68,8 +68,8 @@ class Restart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultsChange:
-    """The query would start on the same checkpoint, and its results would mix two meanings: a person has to
-    accept it (class *results change*).
+    """The query would start on the same checkpoint, and its results would mean something else from then on: a
+    person has to accept it (class *results change*).
 
     ``known`` False: whether it does so cannot be determined (class *unknown*). ``before`` and ``after`` are
     what the acceptance is given for.

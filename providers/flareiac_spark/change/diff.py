@@ -167,7 +167,7 @@ class _Comparison:
         return ResultsChange(path=path, text=name, why=why, undo=undo, before=before, after=after)
 
     def _unknown(self, path: Path, what: str, before: Data, after: Data, undo: str) -> ResultsChange:
-        """Over state only what is known to leave every value as it is goes on without a word."""
+        """Over state only what is known to leave every value as it is goes on without an acceptance."""
         why = (
             "It is not among what is known to leave every value as it is, and the state holds what was "
             "made before the change."

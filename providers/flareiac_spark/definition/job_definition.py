@@ -316,7 +316,7 @@ class JobDefinition:
             Attribute(
                 type=STRING,
                 description=(
-                    "The token that a plan prints for one change of results. It fits that change only; "
+                    "The value that a plan prints to accept one change of results. It fits that change only; "
                     "after the apply the line can be removed."
                 ),
                 on_change=OnChange(

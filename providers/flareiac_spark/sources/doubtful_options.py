@@ -1,4 +1,4 @@
-"""Options of Spark's reader with which files lose rows without a word. Pure."""
+"""Options of Spark's reader with which files silently lose rows. Pure."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final

@@ -32,7 +32,7 @@ def headline(finding: Lost, words: BrokerWords) -> str:
     """
     match finding:
         case OffsetsGone(topic=topic):
-            return f"the next records to read of {words.topic} {topic} are deleted"
+            return f"the brokers have deleted the next records to read of {words.topic} {topic}"
         case BeyondEnd(topic=topic):
             return f"{words.topic} {topic} ends before the offsets that were read of it"
         case PartitionsGone(topic=topic):
@@ -104,8 +104,9 @@ def near_deletion(finding: NearDeletion, words: BrokerWords) -> str:
         f"the next record to read of {words.topic} {finding.topic}, {words.partition} {finding.partition},"
     )
     if finding.left_ms <= 0:
-        return f"{where} is older than the {words.topic}'s retention, and can be deleted at any moment"
-    return f"{where} is deleted from about {time_text(finding.at_ms)} on, in {span_text(finding.left_ms)}"
+        return f"{where} is older than the {words.topic}'s retention: the brokers can delete it at any moment"
+    when = f"from about {time_text(finding.at_ms)} on, in {span_text(finding.left_ms)}"
+    return f"{where} is deleted by the {words.topic}'s retention {when}"
 
 
 def news(reach: InputReach) -> list[str]:

@@ -411,7 +411,7 @@ def test_changes_of_tables_reach_the_queries_on_them(
 def test_a_removed_job_stops_and_leaves_its_tables(tmp_path: Path) -> None:
     was = loaded(LAKE + STATELESS, tmp_path)
     found = proposal(None, was, running())
-    assert (found.action, effects(found)) == (Action.DELETE, [Effect.STOPS, Effect.METADATA])
+    assert (found.action, effects(found)) == (Action.DELETE, [Effect.STOPS, Effect.RECORDED])
     assert found.steps[0].text == "the job stops; no table and no checkpoint goes with it"
 
 

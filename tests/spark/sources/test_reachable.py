@@ -154,8 +154,8 @@ def test_the_next_record_is_near_its_deletion() -> None:
     (found,) = [item for item in _reach(_at(3, 3), view, ages).findings if isinstance(item, NearDeletion)]
     assert (found.partition, found.left_ms) == (1, 3 * _HOUR)
     assert complaint(found, WORDS) == (
-        "the next record to read of topic orders, partition 1, is deleted from about 2027-01-15T11:00:00Z "
-        "on, in 3 h"
+        "the next record to read of topic orders, partition 1, is deleted by the topic's retention from "
+        "about 2027-01-15T11:00:00Z on, in 3 h"
     )
 
 

@@ -270,7 +270,7 @@ def test_its_lag_stands_in_the_status() -> None:
 @pytest.mark.parametrize(
     ("there", "why"),
     [
-        ({"first": 5, "end": 9}, "the next records to read of tray mail are deleted"),
+        ({"first": 5, "end": 9}, "the brokers have deleted the next records to read of tray mail"),
         ({"first": 0, "end": 1}, "tray mail ends before the offsets that were read of it"),
         ({"first": 0, "end": 9, "tray": "tray-2"}, "tray mail was deleted and created again"),
         ({"first": 0, "end": 9, "slots": 0}, "tray mail lacks slots that were read"),
@@ -293,7 +293,9 @@ def test_letters_that_are_kept_for_a_short_time_are_told(mail: Mail) -> None:
     assert "tray mail keeps records for 60 s only" in words_of(mail.plan(SLOWER))
     mail.holds(0, 10, age_ms=10 * DAY - 3_600_500)
     text = words_of(mail.plan())
-    assert "the next record to read of tray mail, slot 0, is deleted from about" in text
+    assert (
+        "the next record to read of tray mail, slot 0, is deleted by the tray's retention from about" in text
+    )
     assert "give the tray a longer keeping time (keep_ms)" in text
 
 

@@ -1,7 +1,7 @@
 """The check that the files of a batch in flight still exist. Touches the disk, by reading only.
 
 Spark notes the files of a batch before it reads them, and reads those that are noted when it does the batch
-again. One that is gone by then is passed over without a word: its rows would be missing for good.
+again. One that is gone by then is silently passed over: its rows would be missing for good.
 """
 
 from collections.abc import Iterator

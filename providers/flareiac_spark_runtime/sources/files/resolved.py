@@ -136,8 +136,8 @@ class ResolvedFiles(ResolvedSource):
         others = len(files) - 1
         which = files[0] + (f" and {others:,} more file{'s' * (others > 1)}" if others else "")
         why = (
-            f"of the files that it reads {which} {'are' if others else 'is'} gone: Spark would pass over "
-            f"{'them' if others else 'it'} without a word, and the rows would be missing for good. Put back "
+            f"of the files that it reads {which} {'are' if others else 'is'} gone: Spark would silently pass "
+            f"over {'them' if others else 'it'}, and the rows would be missing for good. Put back "
             "what was deleted; or, to go on without these rows, write in the job: "
             'conf = { "spark.sql.files.ignoreMissingFiles" = "true" }.'
         )
