@@ -104,13 +104,13 @@ def notices(plan: Plan) -> list[str]:
 
 def _with_hint(sections: Sequence[str]) -> list[str]:
     """The sections; the first line about hidden attributes says how to see them."""
-    found = list(sections)
-    for number, section in enumerate(found):
+    hinted_sections = list(sections)
+    for number, section in enumerate(hinted_sections):
         text, hinted = _HIDDEN.subn(_full_hint, section, count=1)
         if hinted:
-            found[number] = text
+            hinted_sections[number] = text
             break
-    return found
+    return hinted_sections
 
 
 def _full_hint(hidden: re.Match[str]) -> str:

@@ -35,7 +35,7 @@ def test_every_stage_is_an_operation_of_plan_apply_and_summary(tmp_path: Path) -
     shown = [line.strip() for line in planned.partition("Operations, in order:")[2].splitlines()]
     assert [line for line in shown if line[:1].isdigit()] == [
         "1. early.a thing.a",
-        "2. wipe.b thing.a (loses data)",
+        "2. wipe.b thing.a [loses data]",
         "3. start thing.a",
         "4. look at thing.a",
     ]
@@ -76,7 +76,7 @@ def test_early_stages_come_before_and_others_after_what_is_referred_to(tmp_path:
     assert order == [
         "early.a thing.a",
         "update thing.base",
-        "wipe.b thing.a (loses data)",
+        "wipe.b thing.a [loses data]",
         "start thing.a",
         "look at thing.a",
     ]

@@ -164,8 +164,8 @@ def test_a_record_past_its_retention_can_go_at_any_moment() -> None:
     found = _reach(_at(3), _view(_topic((0, 10), retention_ms=24 * _HOUR)), ages)
     (text,) = [text for item in found.findings if (text := complaint(item, WORDS))]
     assert text == (
-        "the next record to read of topic orders, partition 0, is older than the topic's retention, and can "
-        "be deleted at any moment"
+        "the next record to read of topic orders, partition 0, is older than the topic's retention: the "
+        "brokers can delete it at any moment"
     )
 
 
