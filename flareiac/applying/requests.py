@@ -100,6 +100,7 @@ def record_of(
         identity=outcome.identity or {},
         dependencies=resource.dependencies,
         protected=resource.protected,
+        owner=resource.owner,
         schema_version=resource.schema_version,
         resolved=kept,
     )

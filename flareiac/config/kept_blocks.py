@@ -39,8 +39,9 @@ from flareiac.lang.syntax import (
     children,
 )
 from flareiac.model.relocation import BoundPlace
+from flareiac.sdk.owner import Owner
 
-FORMAT: Final = 3
+FORMAT: Final = 4
 """The version of what is kept. With another one it is made again."""
 _CODE: Final = (".py", ".pyc", ".lark")
 _REPEATS: Final = ("count", "for_each")
@@ -52,7 +53,7 @@ _TRANSPARENT: Final = (Body, Label, TupleConstructor, ObjectConstructor, Parenth
 class Meaning:
     """The evaluated content of a plain block. ``start``: the addresses that it names or that are chosen for
     it; ``bound``: see ``model.relocation``; ``has_lifecycle``: whether it has a block of that name, which is
-    read each time.
+    read each time; ``owner``: the one that the block names itself.
     """
 
     start: tuple[str, ...]
@@ -60,6 +61,7 @@ class Meaning:
     dependencies: tuple[str, ...]
     bound: tuple[BoundPlace, ...] = ()
     has_lifecycle: bool = False
+    owner: Owner | None = None
 
 
 Surroundings: TypeAlias = Callable[[str, tuple[str, ...]], str]
@@ -236,6 +238,7 @@ def _encode(meaning: Meaning) -> Any:
         "dependencies": list(meaning.dependencies),
         "bound": encode(meaning.bound),
         "lifecycle": meaning.has_lifecycle,
+        "owner": encode(meaning.owner) if meaning.owner is not None else None,
     }
 
 
@@ -248,6 +251,7 @@ def _decode(data: Any) -> Meaning:
         dependencies=tuple(data["dependencies"]),
         bound=tuple(decode(BoundPlace, place) for place in data["bound"]) if data["bound"] else (),
         has_lifecycle=data["lifecycle"],
+        owner=decode(Owner, data["owner"]) if data["owner"] is not None else None,
     )
 
 

@@ -14,6 +14,7 @@ from flareiac.config.files import ModuleFiles, read_module
 from flareiac.config.kept_blocks import KeptBlocks
 from flareiac.config.meta import imports, removals
 from flareiac.config.module_call import ModuleCall
+from flareiac.config.owners import owner_of_project
 from flareiac.config.registry import Registry
 from flareiac.config.resource_block import ResourceBlock
 from flareiac.config.resource_instance import ResourceInstance
@@ -71,6 +72,7 @@ def load(
     call = ModuleCall(evaluation=evaluation, module=module, text_is_read=text_is_read)
     _embed_connections(call)
     call.take(given)
+    call.owner = owner_of_project(module.settings, call.scope, diagnostics)
     _evaluate(call)
     evaluation.kept.close()
     sources = {**files.sources, **{each.path: each for each in given.given if isinstance(each, Source)}}

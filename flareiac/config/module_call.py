@@ -37,6 +37,7 @@ from flareiac.lang.values import (
 )
 from flareiac.model.desired import OutputValue
 from flareiac.model.references import reached_by_declaration
+from flareiac.sdk.owner import Owner
 from flareiac.sdk.schema import Block
 
 EMBEDDED = "embedded"
@@ -55,6 +56,8 @@ class ModuleCall:
     """True where all files could be read: else a block that seems undeclared may stand in an unread file."""
     scope: Scope = field(init=False)
     """The symbols of the module's expressions; what is not evaluated yet is unknown in it."""
+    owner: Owner | None = field(init=False, default=None)
+    """The one of the project, for blocks that name none."""
     variables: dict[str, Value] = field(init=False, default_factory=dict)
     locals: dict[str, Value] = field(init=False, default_factory=dict)
     outputs: dict[str, OutputValue] = field(init=False, default_factory=dict)

@@ -9,6 +9,7 @@ from flareiac.config.implied_connections import ImpliedConnections
 from flareiac.config.kept_blocks import LaterSpans, Meaning, is_plain
 from flareiac.config.meta import depends_on, lifecycle
 from flareiac.config.module_call import ModuleCall
+from flareiac.config.owners import OWNER, owner_of
 from flareiac.config.resource_instance import ResourceInstance, Written
 from flareiac.config.symbols import kind_and_name
 from flareiac.kernel import codes
@@ -21,9 +22,10 @@ from flareiac.lang.decode import DecodedBody, decode_body
 from flareiac.lang.scope import Scope
 from flareiac.lang.syntax import BlockNode
 from flareiac.model.desired import DesiredResource
+from flareiac.sdk.owner import Owner
 from flareiac.sdk.resource_type import Kind, ResourceType
 
-_META = frozenset({"count", "for_each", "depends_on", "lifecycle"})
+_META = frozenset({"count", "for_each", "depends_on", "lifecycle", OWNER})
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,21 +98,31 @@ class ResourceBlock:
                     self._complain(problem, hidden)
             return False
         ImpliedConnections(self._call, block).fill(kind.schema, attributes)
+        owner = owner_of(block, instance.scope, diagnostics)
         if _errors_since(diagnostics, before):
             return False
         bound = len(self._evaluation.bound)
         resource = ResourceInstance(
-            call=self._call, address=address, needed=needed, written=Written(block, decoded)
+            call=self._call,
+            address=address,
+            needed=needed,
+            written=Written(block, decoded),
+            owner=owner or self._inherited,
         )
         start = resource.resolve(attributes)
         quiet = (len(diagnostics), len(diagnostics.later)) == (before, later)
         if quiet and self._can_be_kept(needed):
-            self._keep(str(address), start, bound)
+            self._keep(str(address), start, bound, owner)
         return not _errors_since(diagnostics, before)
 
-    def _keep(self, address: str, start: tuple[str, ...], bound: int) -> None:
+    @property
+    def _inherited(self) -> Owner | None:
+        """The owner of a block that names none."""
+        return None if self._kind.declaring.is_outside else self._call.owner
+
+    def _keep(self, address: str, start: tuple[str, ...], bound: int, owner: Owner | None) -> None:
         """Keeps the meaning of the block, of which the instance is the only one. ``bound``: how many places
-        were known before it.
+        were known before it. ``owner``: the one that it names itself.
         """
         evaluation, block = self._evaluation, self._block
         resource = evaluation.resources[address]
@@ -120,6 +132,7 @@ class ResourceBlock:
             dependencies=resource.dependencies,
             bound=tuple(evaluation.bound[bound:]),
             has_lifecycle=bool(block.body.blocks_of("lifecycle")),
+            owner=owner,
         )
         evaluation.kept.add(block, address, self._kind.canonical, meaning, self._call.surroundings)
         # The spans of thousands of blocks, kept until a diagnostic needs them, would be a tenth of the memory
@@ -161,6 +174,7 @@ class ResourceBlock:
             lifecycle=lifecycle(
                 block if meaning.has_lifecycle else None, kind.schema, call.scope, evaluation.diagnostics
             ),
+            owner=meaning.owner or self._inherited,
             span=block.header_span,
             spans=self._later_spans(),
         )

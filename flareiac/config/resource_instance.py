@@ -18,6 +18,7 @@ from flareiac.lang.syntax import BlockNode
 from flareiac.model.desired import DesiredResource
 from flareiac.model.references import reached_by_declaration
 from flareiac.model.relocation import bound_places
+from flareiac.sdk.owner import Owner
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.requests import Question, ReadRequest
 from flareiac.sdk.resource_type import Decoded, Kind
@@ -42,6 +43,7 @@ class ResourceInstance:
     address: Address
     needed: Sequence[str] = ()
     written: Written | None = None
+    owner: Owner | None = None
 
     def resolve(self, attributes: Attributes) -> tuple[str, ...]:
         """Adds the instance to the resources of the evaluation. Returns the addresses that it names."""
@@ -70,6 +72,7 @@ class ResourceInstance:
             attributes=canonical,
             dependencies=tuple(direct),
             lifecycle=lifecycle(block, kind.schema, self.call.scope, evaluation.diagnostics),
+            owner=self.owner,
             span=self._header,
             spans=self._spans,
             history=there.history if there is not None else None,

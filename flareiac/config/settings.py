@@ -12,7 +12,7 @@ from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.lang.syntax import BlockNode, literal_text
 
-_ATTRIBUTES: Final = ("required_version", "state_owner")
+_ATTRIBUTES: Final = ("owner", "required_version", "state_owner")
 _OWNER: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./-]{0,89}")
 _BLOCKS: Final = ("backend", "encryption")
 _TAKES: Final = 'backend "KIND" and encryption'
@@ -51,7 +51,7 @@ def read_settings(blocks: Sequence[BlockNode], kinds: BackendKinds, diagnostics:
                 diagnostics.error(
                     codes.UNKNOWN_ATTRIBUTE,
                     f'There is no attribute "{attribute.name}" in the flareiac block. It takes '
-                    f"{' and '.join(_ATTRIBUTES)}.{did_you_mean(attribute.name, _ATTRIBUTES)}",
+                    f"{', '.join(_ATTRIBUTES)}.{did_you_mean(attribute.name, _ATTRIBUTES)}",
                     subject=attribute.name_span,
                 )
         for nested in block.body.blocks:

@@ -13,6 +13,7 @@ from flareiac.kernel.records import SPARSE, UNSTORED
 from flareiac.kernel.sources import Span
 from flareiac.model.relocation import BoundPlace
 from flareiac.sdk.lakehouse import TableHistory
+from flareiac.sdk.owner import Owner
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.resource_type import Kind
 from flareiac.sdk.results import Members
@@ -38,6 +39,8 @@ class DesiredResource:
     attributes: Attributes
     dependencies: tuple[str, ...] = ()
     lifecycle: Lifecycle = field(default_factory=Lifecycle)
+    owner: Owner | None = None
+    """That of its block, or else that of the project."""
     span: Span | None = None
     spans: Mapping[Path, Span] = field(default_factory=dict)
     identity: Attributes = field(default_factory=dict)

@@ -157,6 +157,7 @@ def stored_references(
             attributes={},
             dependencies=resource.dependencies,
             protected=resource.protected,
+            owner=resource.owner,
             schema_version=resource.schema_version,
         ),
     )

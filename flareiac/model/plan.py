@@ -16,6 +16,7 @@ from flareiac.model.desired import OutputValue
 from flareiac.model.relocation import BoundPlace
 from flareiac.sdk.changes import Action, Effect, Impact, Proposal
 from flareiac.sdk.maintenance import MaintenanceTask
+from flareiac.sdk.owner import Owner
 from flareiac.sdk.references import StoredReferences
 
 CHANGING = frozenset(
@@ -42,6 +43,7 @@ class PlannedResource:
     observed: Attributes | None = None
     dependencies: tuple[str, ...] = ()
     protected: bool = False
+    owner: Owner | None = field(default=None, metadata=SPARSE)
     schema_version: int = 1
     import_id: str | None = None
     destroy_object: bool = False

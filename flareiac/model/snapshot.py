@@ -15,6 +15,7 @@ from flareiac.model.applied_from import AppliedFrom
 from flareiac.model.damage import UNREADABLE, damage
 from flareiac.model.desired import OutputValue
 from flareiac.sdk.maintenance import LastRun
+from flareiac.sdk.owner import Owner
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.results import Recorded
 from flareiac.sdk.state import Damaged, WrittenByNewer
@@ -44,6 +45,7 @@ class ResourceRecord:
     identity: Attributes = field(default_factory=dict)
     dependencies: tuple[str, ...] = ()
     protected: bool = False
+    owner: Owner | None = field(default=None, metadata=SPARSE)
     resolved: Mapping[str, Attributes] = field(default_factory=dict)
     """The connections and declarations it referred to, by address: what it takes to reach it when its block
     is gone.

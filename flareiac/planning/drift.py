@@ -40,7 +40,8 @@ def recorded_configuration(snapshot: Snapshot, types: Mapping[str, ResourceType]
             )
     for record in (resource for resource in snapshot.resources.values() if resource.type in types):
         found = _resource(record.address, record.attributes, record, types, record.dependencies)
-        resources[record.address] = replace(found, lifecycle=Lifecycle(prevent_destroy=record.protected))
+        lifecycle = Lifecycle(prevent_destroy=record.protected)
+        resources[record.address] = replace(found, lifecycle=lifecycle, owner=record.owner)
     return Desired(resources=resources)
 
 

@@ -22,11 +22,13 @@ from flareiac.planning.environments import Surroundings, with_strangers_blocked
 from flareiac.planning.impacts import stopping_for, with_reactions
 from flareiac.planning.order import order
 from flareiac.planning.propose import Context, Unplanned, propose, propose_again, references_for
+from flareiac.planning.readers import with_readers
 from flareiac.planning.relabelled import relabelled
 from flareiac.planning.rival_writers import rivals
 from flareiac.planning.settled import Settled
 from flareiac.planning.shared_locations import occupied
 from flareiac.sdk.changes import Action, Proposal, Usage
+from flareiac.sdk.owner import Owner
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.resource_type import ResourceType
@@ -84,7 +86,9 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
     applied.
     """
     references = _references(inputs)
-    usages = _usages(inputs, options, references, diagnostics)
+    declared = _usages(inputs, options, references, diagnostics)
+    # Nothing waits for a consumer and nothing is held for it: no planner hears of one.
+    usages = tuple(usage for usage in declared if not usage.is_outside)
     by_subject = using.by_subject(usages)
     context = Context(
         desired=inputs.desired,
@@ -115,6 +119,7 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
             references=references,
         )
         planned = with_strangers_blocked(planned, inputs.applied, around)
+    planned = with_readers(planned, (*declared, *proposed.running), lambda address: _owner(inputs, address))
     _check_budget(planned, options, diagnostics)
     if not options.destroy:
         diagnostics.extend(relabelled(planned))
@@ -145,6 +150,11 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
         bound=inputs.desired.bound,
         made_in=str(inputs.project.root) if inputs.desired.bound else "",
     )
+
+
+def _owner(inputs: Inputs, address: str) -> Owner | None:
+    resource, record = inputs.desired.resources.get(address), inputs.snapshot.resources.get(address)
+    return resource.owner if resource is not None else record.owner if record is not None else None
 
 
 def _to_record(inputs: Inputs, options: Options) -> AppliedFrom | None:

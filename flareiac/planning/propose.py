@@ -191,6 +191,7 @@ def _settled(context: Context, case: ResourceCase) -> PlannedResource | None:
         observed=record.attributes,
         dependencies=desired.dependencies,
         protected=record.protected,
+        owner=record.owner,
         schema_version=context.types[record.type].recording.schema_version,
         resolved=record.resolved,
     )
@@ -228,6 +229,7 @@ def _planned(context: Context, case: ResourceCase, diagnostics: Diagnostics) -> 
         observed=getattr(case.observed, "attributes", None),
         dependencies=_dependencies(case),
         protected=_protects(case),
+        owner=case.desired.owner if case.desired else _recorded(case).owner,
         schema_version=kind.recording.schema_version,
         import_id=request.import_id if proposal.action is Action.ADOPT else None,
         destroy_object=request.destroy_object,
@@ -446,15 +448,16 @@ def _protects(case: ResourceCase) -> bool:
 
 
 def _outdated(context: Context, case: ResourceCase, request: PlanRequest) -> bool:
-    """Returns True if what the state holds around an unchanged resource (protection, dependencies,
+    """Returns True if what the state holds around an unchanged resource (protection, owner, dependencies,
     connections) is outdated.
     """
     if case.record is None or case.desired is None:
         return False
     record, dependencies = case.record, case.desired.dependencies
     connections = connections_of(dependencies, record.attributes, request.references, context.types)
-    return (record.protected, record.dependencies, record.resolved) != (
+    return (record.protected, record.owner, record.dependencies, record.resolved) != (
         _protects(case),
+        case.desired.owner,
         dependencies,
         connections,
     )

@@ -45,6 +45,7 @@ class Settled:
             and not lifecycle.ignore_changes
             and record.user is None
             and record.protected == lifecycle.prevent_destroy
+            and record.owner == resource.owner
             and record.dependencies == resource.dependencies
             and record.attributes == resource.attributes
             and record.resolved == self._reached(resource)

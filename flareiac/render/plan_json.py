@@ -26,6 +26,7 @@ from flareiac.render.json_values import (
     sensitive_mask,
     unknown_mask,
 )
+from flareiac.render.readers_text import owner_json, readers_json
 from flareiac.render.redaction import (
     REDACTED,
     Pattern,
@@ -168,7 +169,13 @@ def _own_change(resource: PlannedResource, patterns: tuple[Pattern, ...]) -> dic
         "restart": resource.restarts,
         "changes": [attribute_change(change, patterns) for change in proposal.changes],
         "steps": [
-            {"text": step.text, "effect": step.effect.value, "why": step.why} for step in proposal.steps
+            {
+                "text": step.text,
+                "effect": step.effect.value,
+                "why": step.why,
+                **({"readers": readers_json(step.readers)} if step.readers else {}),
+            }
+            for step in proposal.steps
         ],
         "reasons": list(proposal.reasons),
         "blockers": [
@@ -182,6 +189,7 @@ def _own_change(resource: PlannedResource, patterns: tuple[Pattern, ...]) -> dic
         ],
         "drift": list(proposal.drift),
         "unproven": proposal.unproven,
+        **({"owner": owner_json(resource.owner)} if resource.owner is not None else {}),
         **({"unknown": list(proposal.unknown)} if proposal.unknown else {}),
     }
 

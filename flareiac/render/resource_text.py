@@ -13,6 +13,7 @@ from flareiac.model.plan import PlannedResource
 from flareiac.render.block_text import Declaration, declaration, inner_lines, with_defaults
 from flareiac.render.change_text import change_lines, diff_lines
 from flareiac.render.control_characters import printable
+from flareiac.render.readers_text import readers_text
 from flareiac.render.redaction import Pattern, hide_attributes, sensitive_in
 from flareiac.render.style import Style, Tone
 from flareiac.render.value_text import quoted
@@ -289,6 +290,8 @@ def _step_lines(steps: Sequence[Step], look: RenderOptions) -> list[str]:
         lines.append(labelled(step.text, step.effect, look, f"    {number}. ", "       "))
         if step.why:
             lines.append(look.style.quiet(wrapped(printable(step.why), look.width, "       ", "       ")))
+        if step.readers:
+            lines.append(wrapped(printable(readers_text(step.readers)), look.width, "       ", "       "))
     return lines
 
 

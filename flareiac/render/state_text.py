@@ -17,6 +17,7 @@ from flareiac.render.json_values import (
     sensitive_mask,
 )
 from flareiac.render.output_text import outputs_json, outputs_text
+from flareiac.render.readers_text import owner_json
 from flareiac.render.redaction import Schemas, hide_attributes, sensitive_paths
 from flareiac.render.value_text import body, inline, quoted, without_nulls
 from flareiac.sdk.statistics import Statistics
@@ -114,6 +115,7 @@ def _resource(record: ResourceRecord, schemas: Schemas, statistics: Statistics |
         "flareiac": {
             "identity": plain(record.identity),
             "protected": record.protected,
+            **({"owner": owner_json(record.owner)} if record.owner is not None else {}),
             **({"survey": plain(statistics.figures)} if statistics is not None else {}),
         },
     }

@@ -12,6 +12,7 @@ from flareiac.kernel.diagnostics import Diagnostic
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.paths import Path
 from flareiac.kernel.records import OPTIONAL, SPARSE, UNSTORED
+from flareiac.sdk.owner import Owner
 
 _SENTENCE_END: Final = re.compile(r"(?<=\.)\s")
 
@@ -83,6 +84,32 @@ class Effect(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """Something whose readers notice a step: the resource itself, or ``subject``, the address of another one.
+    ``columns``: the names in lower case that the step is about, where it is not about the whole. ``part``:
+    the branch that it is about alone; None for the whole.
+    """
+
+    subject: str = field(default="", metadata=SPARSE)
+    columns: tuple[str, ...] = field(default=(), metadata=SPARSE)
+    part: str | None = field(default=None, metadata=SPARSE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reader:
+    """One that reads what a step changes, by address: a job, or a consumer outside of the project.
+    ``columns``: those of the step that it is known to read; empty where it reads the whole, or where the
+    columns that it reads are not known.
+    """
+
+    address: str
+    owner: Owner | None = field(default=None, metadata=SPARSE)
+    columns: tuple[str, ...] = field(default=(), metadata=SPARSE)
+    is_certain: bool = True
+    """False where it may also not read these columns."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """One typed change in words a tired engineer understands: what happens, its effect, and why (rule and
     version).
@@ -95,6 +122,10 @@ class Step:
     """The duration of the last batch of what stops, which is waited for; None where that is not known."""
     replays: tuple[int, ...] = field(default=(), metadata=SPARSE)
     """The numbers of the batches that were begun, and are done again."""
+    hits: tuple[Hit, ...] = field(default=(), metadata=SPARSE)
+    """Left out where it loses data or renames: then it hits all readers of the resource."""
+    readers: tuple[Reader, ...] = field(default=(), metadata=SPARSE)
+    """The readers whom it hits; the core adds them."""
 
 
 QUIESCE: Final = "quiesce"
@@ -210,6 +241,8 @@ class Usage:
     """
     conflict: Conflict | None = None
     """The meaning of another holder, with ``HOLDS_ALONE``."""
+    is_outside: bool = False
+    """True of a reader outside of the project: nothing waits for it, and nothing is held for it."""
     counts: bool = False
     """True if the holder's plan says how many rows the subject has, so that its history is read."""
 

@@ -48,6 +48,8 @@ class Declaring:
     """True if an omitted reference resolves to the only declared instance; so it does for a type that is
     embedded (see ``sdk.provider.Offered``).
     """
+    is_outside: bool = False
+    """True of what belongs to others, so that the owner of the project is not its owner."""
     values_only: bool = False
     """True of a data block of which others take values, and never itself: nothing of it is kept with them,
     and it is read without any connection of the project.

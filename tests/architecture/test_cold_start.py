@@ -49,7 +49,10 @@ COMMANDS: Final = [
             "flareiac.lang.parse",
             "flareiac.config.load",
         }
-        | {f"flareiac_{name}.{name}_provider" for name in ("iceberg", "kafka", "secrets", "spark", "toy")},
+        | {
+            f"flareiac_{name}.{name}_provider"
+            for name in ("consumers", "iceberg", "kafka", "secrets", "spark", "toy")
+        },
     ),
     (("validate",), HEAVY | {"flareiac.applying.apply", "flareiac.render.plan_text", "flareiac_state"}),
     (("state", "list"), HEAVY | {"flareiac.applying.apply", "flareiac_spark", "flareiac_iceberg"}),

@@ -24,6 +24,7 @@ OWN: Final = {
     "flareiac_iceberg",
     "flareiac_iceberg_runtime",
     "flareiac_kafka",
+    "flareiac_consumers",
     "flareiac_secrets",
     "flareiac_spark",
     "flareiac_spark_runtime",

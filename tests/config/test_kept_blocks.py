@@ -50,6 +50,15 @@ POOL = [
     TABLE.format("kept_alive", "lifecycle {\n    ignore_changes = [nothing]\n  }"),
     TABLE.format("calling", 'comment = upper("x")'),
     TABLE.format("wrong", 'no_such = "x"'),
+    'flareiac {\n  owner = "a"\n}\n',
+    'flareiac {\n  owner = { name = var.v, contact = "#v" }\n}\n',
+    TABLE.format("plain", 'owner = "x"'),
+    TABLE.format("plain", 'owner = { name = "x", contact = "y" }'),
+    TABLE.format("plain", 'owner = ""'),
+    TABLE.format("by_variable", "owner = var.v"),
+    TABLE.format("repeated", 'for_each = { k = "v" }\n  owner = each.value'),
+    'consumer "c" {\n  reads = [table.plain]\n  columns = ["id", "gone"]\n}\n',
+    'consumer "c" {\n  owner = "outside"\n  reads = [table.plain]\n}\n',
 ]
 
 

@@ -29,7 +29,7 @@ from tests.support.txtar import parse_txtar
 WRITTEN = pages()
 REFERENCES = sorted((ROOT / "providers").glob("*/REFERENCE.md"))
 GLOBAL = {"chdir", "input", "no-color", "lock-timeout", "help"}
-META = {"count", "for_each", "depends_on"}
+META = {"count", "for_each", "depends_on", "owner"}
 LONGEST = 140
 ODD = re.compile(
     r"\b(can not|anew|in silence|nobody|whoever|told|tells|somebody|away with|heart|behind the team's "

@@ -92,7 +92,7 @@ def test_each_generated_section_has_one_place() -> None:
     assert sorted(found) == sorted(GENERATED)
 
 
-@pytest.mark.parametrize("provider", ["iceberg", "kafka", "secrets", "spark"])
+@pytest.mark.parametrize("provider", ["consumers", "iceberg", "kafka", "secrets", "spark"])
 def test_the_reference_of_a_provider_is_generated_from_its_schemas(provider: str) -> None:
     registry = installed().registry
     types = {name: kind for name, kind in registry.types.items() if registry.provider_of[name] == provider}

@@ -7,6 +7,7 @@ from typing import Any, Final, NotRequired, TypedDict
 
 from flareiac.lang.syntax import FIELDS, NODE_TYPES, Node
 from flareiac.model.relocation import BoundPlace
+from flareiac.sdk.owner import Owner
 from tests.formats.record_schemas import Schema, schema_of
 
 
@@ -67,6 +68,7 @@ class Meaning(TypedDict):
     dependencies: tuple[str, ...]
     bound: tuple[BoundPlace, ...]
     lifecycle: bool
+    owner: Owner | None
 
 
 class KeptBlock(TypedDict):

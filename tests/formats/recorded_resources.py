@@ -27,6 +27,7 @@ from flareiac_spark.stream.stream_definition import StreamDefinition
 from tests.formats.record_schemas import DIALECT, Schema, schemas_of
 
 NOT_RECORDED: Final[Mapping[str, str]] = {
+    "consumer": "it is outside, and nothing of it is recorded",
     "secret": "a state names where a secret is, and holds nothing of it",
     "data.state": "values are taken from it, and it is read again each time",
     "data.table": "it is read again each time",

@@ -239,6 +239,7 @@ def _records(case: Case, root: Path) -> dict[str, ResourceRecord]:
             identity=identity(address, item.attributes, given.get(address, {})),
             dependencies=item.dependencies,
             protected=item.lifecycle.prevent_destroy,
+            owner=item.owner,
             maintenance={name: decode(LastRun, run) for name, run in runs.get(address, {}).items()},
             resolved=connections_of(item.dependencies, item.attributes, known, types),
         )

@@ -3,7 +3,7 @@
 from typing import ClassVar, Final
 
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac.sdk.changes import Effect, Impact, Relation, Step
+from flareiac.sdk.changes import Effect, Hit, Impact, Relation, Step
 from flareiac.sdk.definitions import Plain
 from flareiac_iceberg.table.verdict import (
     LOOKUP_RUNS_ON,
@@ -13,6 +13,7 @@ from flareiac_iceberg.table.verdict import (
     Verdict,
     losing,
     metadata,
+    of_column,
     runs_on,
     stops,
 )
@@ -40,6 +41,9 @@ class RenameColumn(TableChange):
     path: str
     new: str
 
+    def hits(self) -> tuple[Hit, ...]:
+        return of_column(self.path)
+
     def verdict(self) -> Verdict:
         return Verdict(
             writes=stops(
@@ -62,6 +66,9 @@ class DropColumn(TableChange):
     effect: ClassVar = Effect.LOSES_DATA
 
     path: str
+
+    def hits(self) -> tuple[Hit, ...]:
+        return of_column(self.path)
 
     def verdict(self) -> Verdict:
         return Verdict(
@@ -93,7 +100,7 @@ class AddColumn(TableChange):
         place = "" if self.after is None else f" after {self.after}" if self.after else " at the front"
         if self.returns:
             text = f"add column {self.path} {self.type} again{place}, under another field id"
-            return losing(text, f"It was dropped outside of FlareIaC. {_BY_FIELD}")
+            return losing(text, f"It was dropped outside of FlareIaC. {_BY_FIELD}", of_column(self.path))
         default = "" if self.default is None else f", {_value(self.default)} by default"
         text = f"add column {self.path} {self.type}{' not null' if self.required else ''}{default}{place}"
         return metadata(text, "" if self.default is None else _NEW_ROWS)
@@ -139,6 +146,9 @@ class WidenType(TableChange):
     old: str
     new: str
 
+    def hits(self) -> tuple[Hit, ...]:
+        return of_column(self.path)
+
     def verdict(self) -> Verdict:
         return Verdict(
             writes=runs_on(
@@ -179,7 +189,9 @@ class SetNullability(TableChange):
     required: bool
 
     def step(self) -> Step:
-        return metadata(f"make column {self.path} {'required' if self.required else 'optional'}")
+        # Readers of a required column may not expect null
+        hits = () if self.required else of_column(self.path)
+        return metadata(f"make column {self.path} {'required' if self.required else 'optional'}", hits=hits)
 
     def verdict(self) -> Verdict:
         if self.required:
@@ -245,7 +257,7 @@ def another_field_step(path: str) -> Step:
     """The same in words."""
     text = f"column {path} is another one than before, under another field id"
     why = "It was dropped and added again, or another column took its name, outside of FlareIaC. " + _BY_FIELD
-    return losing(text, why)
+    return losing(text, why, of_column(path))
 
 
 def _rebound(path: str, writes: str, reads: str) -> Verdict:

@@ -6,7 +6,7 @@ Each change says both of itself: one table of truth for plan texts and for stopp
 from typing import ClassVar, Final
 
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac.sdk.changes import Effect, Impact, Reaction, Relation, Step
+from flareiac.sdk.changes import Effect, Hit, Impact, Reaction, Relation, Step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +62,12 @@ class TableChange:
 
     def step(self) -> Step:
         """The change in words."""
-        return Step(text=self.text.format(self), effect=self.effect, why=self.why.format(self))
+        text, why = self.text.format(self), self.why.format(self)
+        return Step(text=text, effect=self.effect, why=why, hits=self.hits())
+
+    def hits(self) -> tuple[Hit, ...]:
+        """What its readers notice, beyond that which they notice of its effect."""
+        return ()
 
     def verdict(self) -> Verdict:
         """The behaviour of Spark 4.1 with Iceberg 1.12 (measured with running queries; the suite of facts
@@ -71,11 +76,16 @@ class TableChange:
         return UNHURT
 
 
-def metadata(text: str, why: str = "") -> Step:
+def metadata(text: str, why: str = "", hits: tuple[Hit, ...] = ()) -> Step:
     """A step that changes metadata only."""
-    return Step(text=text, effect=Effect.METADATA, why=why)
+    return Step(text=text, effect=Effect.METADATA, why=why, hits=hits)
 
 
-def losing(text: str, why: str) -> Step:
+def losing(text: str, why: str, hits: tuple[Hit, ...] = ()) -> Step:
     """A step that loses data."""
-    return Step(text=text, effect=Effect.LOSES_DATA, why=why)
+    return Step(text=text, effect=Effect.LOSES_DATA, why=why, hits=hits)
+
+
+def of_column(path: str) -> tuple[Hit, ...]:
+    """The readers of one column notice it."""
+    return (Hit(columns=(path.lower(),)),)

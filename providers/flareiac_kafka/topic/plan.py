@@ -11,6 +11,7 @@ from flareiac.sdk.changes import (
     AttributeChange,
     Blocker,
     Effect,
+    Hit,
     Impact,
     Origin,
     Proposal,
@@ -323,6 +324,7 @@ def _partition_steps(more: int | None, observed: ObservedTopic) -> Iterator[Step
         "keys move: for such a key, records from before and from after are in different partitions, and no "
         "reader gets them in order for certain. A merge may keep the older row of a key; pause the writers "
         "until all streams have read what is there, where that matters.",
+        hits=(Hit(),),
     )
 
 

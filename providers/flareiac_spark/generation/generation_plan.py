@@ -3,9 +3,10 @@ one left. Pure.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final, assert_never
 
-from flareiac.sdk.changes import Blocker, Effect, Relation, Step, Usage, blocker
+from flareiac.sdk.changes import Blocker, Effect, Hit, Relation, Step, Usage, blocker
 from flareiac.sdk.lakehouse import TableWriters, writers_of
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import PlanRequest
@@ -281,13 +282,15 @@ def _rows(
             case TableOutput():
                 if not is_new(output, references):
                     rows = rows_in(output, references)
-                    yield from _rows_of_table(output, rows, lost, deleted, other)
+                    for step in _rows_of_table(output, rows, lost, deleted, other):
+                        yield replace(step, hits=(Hit(subject=output.table.address, part=output.branch),))
             case KafkaOutput():
                 yield Step(
                     text=f"writes the records of what it reads to {output.place} again, behind those that "
                     "are there",
                     effect=Effect.RESULTS_CHANGE,
                     why="a topic cannot be emptied: its consumers read those records once more",
+                    hits=(Hit(subject=output.resource.address),) if output.resource is not None else (),
                 )
             case _:
                 assert_never(output)
