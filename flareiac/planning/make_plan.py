@@ -22,7 +22,7 @@ from flareiac.planning.environments import Surroundings, with_strangers_blocked
 from flareiac.planning.impacts import stopping_for, with_reactions
 from flareiac.planning.order import order
 from flareiac.planning.propose import Context, Unplanned, propose, propose_again, references_for
-from flareiac.planning.readers import with_readers
+from flareiac.planning.readers import with_readers, with_readers_of_tasks
 from flareiac.planning.relabelled import relabelled
 from flareiac.planning.rival_writers import rivals
 from flareiac.planning.settled import Settled
@@ -124,7 +124,11 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
     if not options.destroy:
         diagnostics.extend(relabelled(planned))
     diagnostics.extend(_unmatched(inputs.observations, options))
-    tasks = _tasks(inputs, options, planned, references, diagnostics)
+    tasks = with_readers_of_tasks(
+        _tasks(inputs, options, planned, references, diagnostics),
+        declared,
+        lambda address: _owner(inputs, address),
+    )
     due = tuple(task for task in tasks if task.task.due)
     alone = options.maintenance is Maintenance.ONLY
     operations = _order({} if alone else planned, usages, proposed.running, due, diagnostics)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
-from flareiac.model.plan import PlannedResource
+from flareiac.model.plan import PlannedResource, PlannedTask
 from flareiac.planning.usages import by_subject
 from flareiac.sdk.changes import Action, Effect, Hit, Reader, Relation, Step, Usage
 from flareiac.sdk.owner import Owner
@@ -33,6 +33,24 @@ def with_readers(
         address: _with_readers(resource, held, owner_of) if held else resource
         for address, resource in planned.items()
     }
+
+
+def with_readers_of_tasks(
+    tasks: Iterable[PlannedTask], usages: Iterable[Usage], owner_of: Callable[[str], Owner | None]
+) -> tuple[PlannedTask, ...]:
+    """The same tasks, with the consumers of the tables from which rows or snapshots go."""
+    held = by_subject(usage for usage in dict.fromkeys(usages) if usage.is_outside)
+    return tuple(
+        replace(each, task=replace(each.task, readers=_consumers(held.get(each.address, ()), owner_of)))
+        if each.task.hits_readers and each.address in held
+        else each
+        for each in tasks
+    )
+
+
+def _consumers(usages: Iterable[Usage], owner_of: Callable[[str], Owner | None]) -> tuple[Reader, ...]:
+    holders = sorted({usage.holder for usage in usages})
+    return tuple(Reader(address=holder, owner=owner_of(holder)) for holder in holders)
 
 
 def _with_readers(

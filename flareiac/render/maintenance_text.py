@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from flareiac.model.plan import Plan, PlannedTask
 from flareiac.render.control_characters import printable
+from flareiac.render.readers_text import readers_text
 from flareiac.render.resource_text import RenderOptions, labelled, wrapped
 
 
@@ -45,5 +46,7 @@ def _entry(planned_task: PlannedTask, look: RenderOptions) -> Iterator[str]:
         yield wrapped(printable(text), look.width, first, following)
     else:
         yield labelled(text, task.effect, look, first, following)
+    if task.readers:
+        yield wrapped(printable(readers_text(task.readers)), look.width, "      # ", "      #   ")
     for holder in task.held:
         yield wrapped(printable(f"held: {holder}"), look.width, "      # ", "      #   ")

@@ -406,6 +406,7 @@ def task_json(planned_task: PlannedTask) -> dict[str, Json]:
     return {
         "name": task.name,
         "summary": task.summary,
+        **({"readers": readers_json(task.readers)} if task.readers else {}),
         "forecast": dict(task.forecast),
         "held": list(task.held),
         "performer": task.performer.address if task.performer is not None else None,

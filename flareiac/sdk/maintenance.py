@@ -14,7 +14,7 @@ from flareiac.kernel.data import Attributes, Data, StoredReference
 from flareiac.kernel.diagnostics import Diagnostic
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import SPARSE
-from flareiac.sdk.changes import Effect
+from flareiac.sdk.changes import Effect, Reader
 from flareiac.sdk.references import References, Resolved
 from flareiac.sdk.table_tasks import Performed, StoredWork, Work
 
@@ -75,6 +75,12 @@ class MaintenanceTask:
     performer: StoredReference | None = None
     work: StoredWork | None = None
     effect: Effect | None = field(default=None, metadata=SPARSE)
+    hits_readers: bool = field(default=False, metadata=SPARSE)
+    """True where rows or snapshots go that readers outside of the project may look for. Those inside hold
+    what they need.
+    """
+    readers: tuple[Reader, ...] = field(default=(), metadata=SPARSE)
+    """Those readers; the core adds them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -63,6 +63,11 @@ class Case:
         work = self.performer.work(task)
         return replace(waiting, due=True, forecast=forecast, work=work, effect=self.effect)
 
+    @staticmethod
+    def noticed(task: MaintenanceTask) -> MaintenanceTask:
+        """The same work, if it is due, as readers outside of the project notice it."""
+        return replace(task, hits_readers=task.due)
+
     def once_old_enough(self, task: MaintenanceTask) -> MaintenanceTask:
         """The same work for which no figure of the table speaks. Its first run waits as long as the table is
         younger than the time between two runs, or was made by a clock that is ahead; a table of an unknown

@@ -54,11 +54,13 @@ def _of_rows(case: Case, settings: Retention, figures: RowFigures, snapshot: int
         snapshot=snapshot if sure else None,
         forecast_rows=rows if sure else None,
     )
-    return case.due(
-        text,
-        work,
-        of=of,
-        forecast={"deleted_rows": rows, "snapshot_before": snapshot} if sure else {},
+    return case.noticed(
+        case.due(
+            text,
+            work,
+            of=of,
+            forecast={"deleted_rows": rows, "snapshot_before": snapshot} if sure else {},
+        )
     )
 
 

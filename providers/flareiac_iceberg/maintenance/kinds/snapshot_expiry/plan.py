@@ -64,13 +64,15 @@ def _expire(case: Case, settings: SnapshotExpiry, history: History, extent: Reac
         forecast_data_files=files[0] if exact and files is not None else None,
         forecast_delete_files=files[1] if exact and files is not None else None,
     )
-    return case.due(
-        text,
-        work,
-        of=[head, case.figures.ids],
-        forecast=forecast,
-        held=extent.held,
-        diagnostics=extent.diagnostics,
+    return case.noticed(
+        case.due(
+            text,
+            work,
+            of=[head, case.figures.ids],
+            forecast=forecast,
+            held=extent.held,
+            diagnostics=extent.diagnostics,
+        )
     )
 
 
