@@ -29,10 +29,7 @@ def with_readers(
     held = by_subject(
         usage for usage in dict.fromkeys(usages) if usage.relation in _READING and usage.holder not in removed
     )
-    return {
-        address: _with_readers(resource, held, owner_of) if held else resource
-        for address, resource in planned.items()
-    }
+    return {address: _with_readers(resource, held, owner_of) for address, resource in planned.items()}
 
 
 def with_readers_of_tasks(
@@ -57,7 +54,9 @@ def _with_readers(
     resource: PlannedResource, held: Mapping[str, tuple[Usage, ...]], owner_of: Callable[[str], Owner | None]
 ) -> PlannedResource:
     steps = tuple(
-        replace(step, readers=found) if (found := tuple(_readers(resource, step, held, owner_of))) else step
+        replace(step, readers=found)
+        if (found := tuple(_readers(resource, step, held, owner_of))) != step.readers
+        else step
         for step in resource.proposal.steps
     )
     if steps == resource.proposal.steps:
@@ -80,6 +79,8 @@ def _readers(
                 known = readers.get(usage.holder)
                 readers[usage.holder] = reader if known is None else _joined(known, reader)
     yield from (readers[address] for address in sorted(readers))
+    declared = {usage.known_as for usage in held.get(resource.address, ())}
+    yield from (reader for reader in step.readers if reader.known_as not in declared)
 
 
 def _reader(hit: Hit, usage: Usage, owner_of: Callable[[str], Owner | None]) -> Reader | None:

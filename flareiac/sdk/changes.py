@@ -107,6 +107,10 @@ class Reader:
     columns: tuple[str, ...] = field(default=(), metadata=SPARSE)
     is_certain: bool = True
     """False where it may also not read these columns."""
+    known_as: str = field(default="", metadata=SPARSE)
+    """The name by which the system of the resource knows it, such as a consumer group; a planner names a
+    reader by this alone.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +129,9 @@ class Step:
     hits: tuple[Hit, ...] = field(default=(), metadata=SPARSE)
     """Left out where it loses data or renames: then it hits all readers of the resource."""
     readers: tuple[Reader, ...] = field(default=(), metadata=SPARSE)
-    """The readers whom it hits; the core adds them."""
+    """The readers whom it hits. A planner gives those that the system of the resource shows; the core leaves
+    out whom a declared reader stands for, and adds all declared ones.
+    """
 
 
 QUIESCE: Final = "quiesce"
@@ -241,6 +247,8 @@ class Usage:
     """
     conflict: Conflict | None = None
     """The meaning of another holder, with ``HOLDS_ALONE``."""
+    known_as: str = ""
+    """The name by which the system of the subject knows the holder, such as a consumer group."""
     is_outside: bool = False
     """True of a reader outside of the project: nothing waits for it, and nothing is held for it."""
     counts: bool = False

@@ -104,6 +104,7 @@ def usages(address: str, attributes: Attributes, _references: References) -> tup
             relation=Relation.LOOKS_UP,
             reason="",
             columns=columns,
+            known_as=consumer.group or "",
             is_outside=True,
         )
         for each in consumer.reads

@@ -102,7 +102,10 @@ def facts(address: str, attributes: Attributes, given: Attributes) -> object:
             effective = _TOPIC_DEFAULTS | (attributes["config"] or {})
             manager = given.get("manager", "")
             return TopicFacts(
-                effective=effective, manager=manager, can_be_marked=given.get("can_be_marked", True)
+                effective=effective,
+                manager=manager,
+                can_be_marked=given.get("can_be_marked", True),
+                groups=_groups(given),
             )
         case _:
             return None
@@ -556,3 +559,9 @@ def history(given: Sequence[Sequence[Any] | None] | None) -> TableHistory | None
     names = ("id", "at_ms", "operation", "added", "total")
     live = tuple(LiveSnapshot(**dict(zip(names, item, strict=True))) for item in given if item is not None)
     return TableHistory(snapshots=live, is_cut=None in given)
+
+
+def _groups(given: Attributes) -> tuple[str, ...] | None:
+    """The consumer groups of a topic; ``null`` where the cluster does not list them."""
+    groups = given.get("groups", ())
+    return None if groups is None else tuple(groups)

@@ -150,6 +150,18 @@ class Topics:
         yield
         producer.commit_transaction(SECONDS)
 
+    @contextmanager
+    def subscribed(self, name: str, group: str) -> Iterator[None]:
+        """A member of a consumer group reads a topic, and leaves the group at the end."""
+        consumer = Consumer({**self._settings, "group.id": group, "auto.offset.reset": "earliest"})
+        with closing(consumer):
+            consumer.subscribe([name])
+            deadline = time.monotonic() + 60
+            while not consumer.assignment():
+                assert time.monotonic() < deadline, f"{group} was given no partition of {name}"
+                consumer.poll(0.2)
+            yield
+
     def groups(self) -> list[str]:
         """The consumer groups that the broker knows, sorted."""
         found = self._admin.list_consumer_groups().result(SECONDS)

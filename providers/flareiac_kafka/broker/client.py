@@ -126,6 +126,30 @@ class Cluster:
         listed = self._blocking(lambda seconds: self._admin.list_topics(timeout=seconds))
         return tuple(sorted(listed.topics))
 
+    def groups(self, topic: str) -> tuple[str, ...]:
+        """The consumer groups with members that read a topic now, sorted. The cluster leaves out those that
+        the user of the connection may not describe.
+        """
+        listed = self._answer(self._admin.list_consumer_groups(request_timeout=self._left), "its groups")
+        names = [group.group_id for group in listed.valid]
+        asked = self._admin.describe_consumer_groups(names, request_timeout=self._left) if names else {}
+        return tuple(sorted(name for name, future in asked.items() if self._reads(future, topic)))
+
+    def _reads(self, future: "Future[Any]", topic: str) -> bool:
+        """Returns True if a member of a group reads a topic; False of a group that ended meanwhile, or that
+        may not be described.
+        """
+        try:
+            group = self._result(future)
+        except Refused:
+            return False
+        return any(
+            place.topic == topic
+            for member in group.members
+            if member.assignment is not None
+            for place in member.assignment.topic_partitions
+        )
+
     def offsets(self, wanted: Mapping[tuple[str, int], int]) -> Mapping[tuple[str, int], int]:
         """By topic and partition the offset of ``EARLIEST``, of ``LATEST``, or of the first record that is
         not earlier than a time (ms since 1970, UTC); -1 where there is none.

@@ -8,6 +8,7 @@ its next change.
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from flareiac.kernel.data import Attributes
@@ -56,6 +57,8 @@ class LiveTopic:
     cluster_id: str | None
     topic: TopicDescription
     config: Mapping[str, ConfigValue]
+    groups: tuple[str, ...] | None = ()
+    """As ``TopicFacts.groups``."""
 
     @property
     def manager(self) -> str:
@@ -109,6 +112,7 @@ class TopicDriver:
         """Asks each cluster once; every answer serves one read of each of these topics."""
         wanted: dict[str, list[tuple[str, TopicDefinition]]] = {}
         references: dict[str, References] = {}
+        leaving = {request.address for request in requests if request.desired is None}
         for request in requests:
             definition = _requested(request)
             connection = definition.kafka.address
@@ -116,7 +120,9 @@ class TopicDriver:
             references.setdefault(connection, request.references)
         answers: dict[str, tuple[TopicDefinition, Answer]] = {}
         for connection, items in wanted.items():
-            topic_answers = _answers([definition for _address, definition in items], references[connection])
+            doomed = frozenset(topic.name for address, topic in items if address in leaving)
+            definitions = [definition for _address, definition in items]
+            topic_answers = _answers(definitions, references[connection], doomed)
             answers |= {address: (topic, topic_answers[topic.name]) for address, topic in items}
         with self._lock:
             self._answers = answers
@@ -130,7 +136,8 @@ class TopicDriver:
         with self._lock:
             known, answer = self._answers.pop(request.address, (None, None))
         if answer is None or known != definition:
-            answer = _answers([definition], request.references)[definition.name]
+            doomed = frozenset([definition.name] if request.desired is None else ())
+            answer = _answers([definition], request.references, doomed)[definition.name]
         match answer:
             case Failure(diagnostics=diagnostics):
                 return Unreadable(diagnostic=diagnostics[0].at(address=request.address))
@@ -340,23 +347,37 @@ def _cluster(
     return opened(connection, definition.kafka.address, request.cancel)
 
 
-def _answers(definitions: Sequence[TopicDefinition], references: References) -> dict[str, Answer]:
-    """The answers of one cluster about topics, by name."""
+def _answers(
+    definitions: Sequence[TopicDefinition], references: References, doomed: frozenset[str] = frozenset()
+) -> dict[str, Answer]:
+    """The answers of one cluster about topics, by name. ``doomed``: those whose block is gone, so that it
+    matters who reads them.
+    """
     names = [definition.name for definition in definitions]
     try:
         connection = _connection(definitions[0], references)
         with asking(connection):
             cluster = opened(connection, definitions[0].kafka.address, threading.Event())
-            return dict(look_at(cluster, names))
+            topics = look_at(cluster, names)
+            return {name: _with_groups(cluster, topics[name], name in doomed) for name in topics}
     except Failure as failure:
         if len(names) == 1:
             return {names[0]: failure}
         if _concerns_one(failure):
             return {
-                definition.name: _answers([definition], references)[definition.name]
+                definition.name: _answers([definition], references, doomed)[definition.name]
                 for definition in definitions
             }
         return dict.fromkeys(names, failure)
+
+
+def _with_groups(cluster: "Cluster", answer: LiveTopic | Absent, is_doomed: bool) -> LiveTopic | Absent:
+    if not is_doomed or isinstance(answer, Absent):
+        return answer
+    try:
+        return replace(answer, groups=cluster.groups(answer.topic.name))
+    except Failure:
+        return replace(answer, groups=None)
 
 
 def _concerns_one(failure: Failure) -> bool:
@@ -397,7 +418,10 @@ def _present(request: ReadRequest, definition: TopicDefinition, live_topic: Live
         attributes=live_topic.attributes(dict(frame or {})),
         identity=encode(live_topic.identity),
         facts=TopicFacts(
-            effective=effective, manager=live_topic.manager, can_be_marked=can_be_marked(live_topic.config)
+            effective=effective,
+            manager=live_topic.manager,
+            can_be_marked=can_be_marked(live_topic.config),
+            groups=live_topic.groups,
         ),
         unmanaged=() if definition.config is None else tuple(f"setting {name}" for name in unmanaged),
     )

@@ -15,6 +15,7 @@ from flareiac.sdk.changes import (
     Impact,
     Origin,
     Proposal,
+    Reader,
     Relation,
     Step,
     blocker,
@@ -50,6 +51,7 @@ _DELETING = Step(
     effect=Effect.LOSES_DATA,
     why="Kafka cannot bring a topic back.",
 )
+_NOT_LISTED = "the cluster did not list its consumer groups, so that others may read it"
 _GONE = "the topic was deleted outside of FlareIaC"
 
 
@@ -169,14 +171,19 @@ def _removal(request: PlanRequest, recorded: RecordedTopic) -> Proposal:
     return Proposal(
         action=Action.DELETE,
         planned=None,
-        steps=(_DELETING,),
-        reasons=tuple(_users(request)),
+        steps=(replace(_DELETING, readers=_groups(observed)),),
+        reasons=(*_users(request), *(() if observed.facts.groups is not None else (_NOT_LISTED,))),
         blockers=(_another(request, recorded, observed),)
         if another
         else managed_elsewhere(request, recorded.definition.import_id, observed.facts.manager),
         disturbs=NO_TOPIC,
         payload=encode(TopicChange(config=ConfigChange(set={}), id=observed.identity.id)),
     )
+
+
+def _groups(observed: ObservedTopic) -> tuple[Reader, ...]:
+    names = observed.facts.groups or ()
+    return tuple(Reader(address=f'consumer group "{name}"', known_as=name) for name in names)
 
 
 def _creation(case: Case) -> Proposal:

@@ -57,6 +57,10 @@ class TopicFacts:
     effective: Mapping[str, str] = field(default_factory=dict)
     manager: str = ""
     can_be_marked: bool = False
+    groups: tuple[str, ...] | None = ()
+    """The consumer groups that are at work on a topic whose block is gone, as far as they may be seen; None
+    where the cluster did not list them.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

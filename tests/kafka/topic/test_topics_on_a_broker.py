@@ -79,6 +79,17 @@ def test_a_topic_whose_block_is_removed_stays_with_its_records(project: Project)
     assert project.broker.topics.ends(project.name) == {0: 1}
 
 
+def test_a_topic_that_is_deleted_names_the_groups_that_read_it(project: Project) -> None:
+    """Only those with a member at work: one that has ended is hit by nothing."""
+    project.declare('partitions = 2\non_destroy = "delete"')
+    project.applied()
+    group = f"billing-{project.name}"
+    with project.broker.topics.subscribed(project.name, group):
+        project.forget_block()
+        assert f'Read by consumer group "{group}".' in project.plan()
+    assert "Read by" not in project.plan()
+
+
 def test_changed_settings_are_drift_and_are_put_back(project: Project) -> None:
     project.declare('config = { "retention.ms" = 3600000 }')
     project.applied()
