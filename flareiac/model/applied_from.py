@@ -8,11 +8,25 @@ from typing import Final
 
 from flareiac.kernel.data import Attributes, Data, canonical
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac.kernel.records import SPARSE
+from flareiac.kernel.records import OPTIONAL, SPARSE
+from flareiac.sdk.owner import Owner
 
 _DIGITS: Final = 16
 _COST: Final = 2**12
 """The cost of the key of a sensitive value: some 10 ms for each guess of someone who can read the state."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutsideReader:
+    """A reader outside of the project as it was declared: its ``address``, what it reads (``subject``), the
+    rest as in ``sdk.changes.Usage``.
+    """
+
+    address: str
+    subject: str
+    columns: tuple[str, ...] | None = field(default=None, metadata=OPTIONAL)
+    known_as: str = field(default="", metadata=SPARSE)
+    owner: Owner | None = field(default=None, metadata=SPARSE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +40,10 @@ class AppliedFrom:
     owner: str = field(default="", metadata=SPARSE)
     key: str
     variables: Mapping[str, str] = field(default_factory=dict)
+    readers: tuple[OutsideReader, ...] = field(default=(), metadata=SPARSE)
+    """Those who read from outside, so that a plan which removes them together with what they read still names
+    them.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

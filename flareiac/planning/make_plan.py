@@ -1,6 +1,6 @@
 """Builds the plan from desired, snapshot and observations. Pure: the time is an argument."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import field, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
@@ -22,7 +22,7 @@ from flareiac.planning.environments import Surroundings, with_strangers_blocked
 from flareiac.planning.impacts import stopping_for, with_reactions
 from flareiac.planning.order import order
 from flareiac.planning.propose import Context, Unplanned, propose, propose_again, references_for
-from flareiac.planning.readers import with_readers, with_readers_of_tasks
+from flareiac.planning.readers import Readers, outside_readers
 from flareiac.planning.relabelled import relabelled
 from flareiac.planning.rival_writers import rivals
 from flareiac.planning.settled import Settled
@@ -119,16 +119,17 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
             references=references,
         )
         planned = with_strangers_blocked(planned, inputs.applied, around)
-    planned = with_readers(planned, (*declared, *proposed.running), lambda address: _owner(inputs, address))
+    readers = Readers.of(
+        (*declared, *proposed.running),
+        inputs.snapshot.applied.readers if inputs.snapshot.applied is not None else (),
+        lambda address: _owner(inputs, address),
+    )
+    planned = readers.named_in(planned)
     _check_budget(planned, options, diagnostics)
     if not options.destroy:
         diagnostics.extend(relabelled(planned))
     diagnostics.extend(_unmatched(inputs.observations, options))
-    tasks = with_readers_of_tasks(
-        _tasks(inputs, options, planned, references, diagnostics),
-        declared,
-        lambda address: _owner(inputs, address),
-    )
+    tasks = readers.named_in_tasks(_tasks(inputs, options, planned, references, diagnostics))
     due = tuple(task for task in tasks if task.task.due)
     alone = options.maintenance is Maintenance.ONLY
     operations = _order({} if alone else planned, usages, proposed.running, due, diagnostics)
@@ -150,7 +151,7 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
         outputs=_outputs(inputs, options),
         diagnostics=tuple(diagnostics),
         variables=inputs.desired.variables,
-        applied=_to_record(inputs, options),
+        applied=_to_record(inputs, options, declared),
         bound=inputs.desired.bound,
         made_in=str(inputs.project.root) if inputs.desired.bound else "",
     )
@@ -161,14 +162,17 @@ def _owner(inputs: Inputs, address: str) -> Owner | None:
     return resource.owner if resource is not None else record.owner if record is not None else None
 
 
-def _to_record(inputs: Inputs, options: Options) -> AppliedFrom | None:
+def _to_record(inputs: Inputs, options: Options, declared: Iterable[Usage]) -> AppliedFrom | None:
     """The origin that the apply records; None for maintenance alone, and for a part of a state that is not
     empty.
     """
     is_part = bool(options.targets or options.exclude) or options.destroy
     if options.maintenance is Maintenance.ONLY or (is_part and inputs.snapshot.resources):
         return None
-    return inputs.applied
+    if inputs.applied is None:
+        return None
+    readers = outside_readers(() if options.destroy else declared, lambda address: _owner(inputs, address))
+    return replace(inputs.applied, readers=readers)
 
 
 def _usages(

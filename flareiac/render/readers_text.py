@@ -15,9 +15,10 @@ def readers_text(readers: Sequence[Reader]) -> str:
 def reader_text(reader: Reader) -> str:
     """One of them: who it is, whom to ask, and the columns that it is known to read."""
     owner = f" ({reader.owner.text})" if reader.owner is not None else ""
-    if reader.columns:
-        return f"{reader.address}{owner}: {', '.join(reader.columns)}"
-    return f"{reader.address}{owner}{'' if reader.is_certain else ', perhaps not these columns'}"
+    columns = f": {', '.join(reader.columns)}" if reader.columns else ""
+    doubt = "" if reader.is_certain else ", perhaps not these columns"
+    former = ", as declared until now" if reader.is_former else ""
+    return f"{reader.address}{owner}{columns}{doubt}{former}"
 
 
 def readers_json(readers: Sequence[Reader]) -> list[Json]:
@@ -28,6 +29,7 @@ def readers_json(readers: Sequence[Reader]) -> list[Json]:
             "owner": owner_json(reader.owner),
             "columns": list(reader.columns),
             "certain": reader.is_certain,
+            "declared": not reader.is_former,
         }
         for reader in readers
     ]

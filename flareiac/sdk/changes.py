@@ -107,6 +107,8 @@ class Reader:
     columns: tuple[str, ...] = field(default=(), metadata=SPARSE)
     is_certain: bool = True
     """False where it may also not read these columns."""
+    is_former: bool = field(default=False, metadata=SPARSE)
+    """True where only the last apply knew it as a reader: it is not declared any more."""
     known_as: str = field(default="", metadata=SPARSE)
     """The name by which the system of the resource knows it, such as a consumer group; a planner names a
     reader by this alone.

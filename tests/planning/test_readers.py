@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flareiac.model.plan import PlannedResource
-from flareiac.planning.readers import with_readers
+from flareiac.planning.readers import Readers, outside_readers
 from flareiac.sdk.changes import Action, Effect, Hit, Proposal, Reader, Relation, Step, Usage
 from flareiac.sdk.owner import Owner
 
@@ -27,7 +27,7 @@ def planned(address: str, *steps: Step, action: Action = Action.UPDATE) -> Plann
 
 def readers(step: Step, usages: Sequence[Usage], *others: PlannedResource) -> tuple[Reader, ...]:
     resources = {each.address: each for each in (planned("table.a", step), *others)}
-    return with_readers(resources, usages, OWNERS.get)["table.a"].proposal.steps[0].readers
+    return Readers.of(usages, (), OWNERS.get).named_in(resources)["table.a"].proposal.steps[0].readers
 
 
 def consumer(name: str = "bi", columns: tuple[str, ...] | None = None, subject: str = "table.a") -> Usage:
@@ -89,7 +89,7 @@ def test_the_step_of_another_resource_hits_the_readers_of_its_subject() -> None:
     emptied = Step(text="empties", effect=Effect.LOSES_DATA, hits=(Hit(subject="table.a"),))
     resources = {"job.w": planned("job.w", emptied)}
     usages = [consumer(), consumer("other", subject="job.w")]
-    (step,) = with_readers(resources, usages, OWNERS.get)["job.w"].proposal.steps
+    (step,) = Readers.of(usages, (), OWNERS.get).named_in(resources)["job.w"].proposal.steps
     assert [reader.address for reader in step.readers] == ["consumer.bi"]
 
 
@@ -103,3 +103,32 @@ def test_a_reader_in_two_roles_is_named_once() -> None:
     usages = [job(("id",)), job(("city",), Relation.LOOKS_UP), job(("id",))]
     (x,) = readers(dropped("id", "city"), usages)
     assert (set(x.columns), x.is_certain) == ({"id", "city"}, True)
+
+
+def test_one_that_was_declared_until_now_is_named_unless_it_still_reads_the_same() -> None:
+    former = outside_readers([consumer(columns=("id", "city"))], OWNERS.get)
+    resources = {"table.a": planned("table.a", dropped("city"))}
+
+    def named(*usages: Usage) -> list[tuple[str, tuple[str, ...], bool, Owner | None]]:
+        (step,) = Readers.of(usages, former, OWNERS.get).named_in(resources)["table.a"].proposal.steps
+        return [(each.address, each.columns, each.is_former, each.owner) for each in step.readers]
+
+    bi = OWNERS["consumer.bi"]
+    assert named() == [("consumer.bi", ("city",), True, bi)], "its block went with the column"
+    assert named(consumer(columns=("id",))) == [("consumer.bi", ("city",), True, bi)], "its column went too"
+    assert named(consumer(columns=("city",))) == [("consumer.bi", ("city",), False, bi)]
+
+
+def test_a_group_that_a_consumer_declares_is_named_once() -> None:
+    seen = Reader(address='consumer group "g"', known_as="g")
+    other = Reader(address='consumer group "h"', known_as="h")
+    step = Step(text="delete", effect=Effect.LOSES_DATA, readers=(seen, other))
+    declared = Usage(
+        subject="table.a",
+        holder="consumer.bi",
+        relation=Relation.LOOKS_UP,
+        reason="",
+        known_as="g",
+        is_outside=True,
+    )
+    assert [each.address for each in readers(step, [declared])] == ["consumer.bi", 'consumer group "h"']

@@ -1,0 +1,124 @@
+"""Consumers from plan to plan, from the command line: whom a change hits is known after the block that named
+them is gone, too.
+"""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.command_line import Ended, flareiac
+
+LAKE = """
+flareiac {
+  owner = "data platform"
+}
+catalog "lake" {
+  type      = "sql"
+  uri       = "sqlite:///lake/catalog.db"
+  warehouse = "lake/warehouse"
+}
+"""
+ORDERS = """
+table "orders" {
+  namespace  = "demo"
+  on_destroy = "drop"
+  column "id"   { type = "long" }
+  column "city" { type = "string" }
+}
+"""
+BOARD = """
+consumer "board" {
+  owner   = { name = "BI", contact = "bi@example.org" }
+  reads   = [table.orders]
+  columns = ["city"]
+}
+"""
+
+
+class Project:
+    """A project of one file."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def write(self, *texts: str) -> None:
+        (self.root / "main.flare.hcl").write_text(LAKE + "".join(texts))
+
+    def run(self, *words: str, code: int = 0) -> Ended:
+        done = flareiac(self.root, *words)
+        assert done.code == code, done.text
+        return done
+
+    def apply(self) -> str:
+        return self.run("apply", "-auto-approve").text
+
+    def plan(self) -> str:
+        return re.sub(r"\s+", " ", self.run("plan").out)
+
+    def consumers(self) -> list[dict[str, Any]]:
+        """Those in the state."""
+        found: list[dict[str, Any]] = json.loads(self.run("state", "pull").out)["applied"].get("readers", [])
+        return found
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    made = Project(tmp_path)
+    made.write(ORDERS, BOARD)
+    made.apply()
+    return made
+
+
+def test_a_consumer_that_goes_with_what_it_reads_is_named(project: Project) -> None:
+    project.write()
+    table = "removed {\n  from = table.orders\n  lifecycle {\n    destroy = true\n  }\n}\n"
+    project.write(table)
+    assert "Read by consumer.board (BI <bi@example.org>), as declared until now." in project.plan()
+    project.apply()
+    assert project.consumers() == []
+    assert "No changes." in project.plan()
+
+
+def test_a_column_that_leaves_table_and_consumer_in_one_change_names_it(project: Project) -> None:
+    without = ORDERS.replace('  column "city" { type = "string" }\n', "")
+    project.write(without, BOARD.replace('"city"', '"id"'))
+    assert "consumer.board (BI <bi@example.org>): city, as declared until now." in project.plan()
+    project.write(without, BOARD)
+    assert "Read by consumer.board (BI <bi@example.org>): city." in project.plan()
+
+
+def test_a_consumer_alone_is_no_change_and_is_remembered_by_the_next_apply(project: Project) -> None:
+    project.write(ORDERS, BOARD, BOARD.replace('"board"', '"export"'))
+    assert "No changes." in project.plan()
+    project.apply()
+    assert [each["address"] for each in project.consumers()] == ["consumer.board", "consumer.export"]
+
+
+def test_a_part_of_a_plan_forgets_no_consumer(project: Project) -> None:
+    project.write(ORDERS.replace("orders", "other"), ORDERS)
+    project.run("apply", "-auto-approve", "-target=table.other")
+    assert [each["address"] for each in project.consumers()] == ["consumer.board"]
+
+
+def test_maintenance_and_a_state_without_consumers_name_none(tmp_path: Path) -> None:
+    made = Project(tmp_path)
+    made.write(ORDERS)
+    made.apply()
+    made.run("apply", "-auto-approve", "-maintenance=only")
+    made.write(ORDERS.replace('  column "city" { type = "string" }\n', ""))
+    assert "Read by" not in made.plan()
+
+
+def test_instances_of_a_block_are_read_one_by_one(tmp_path: Path) -> None:
+    made = Project(tmp_path)
+    several = ORDERS.replace('"demo"', "each.key").replace("{\n", '{\n  for_each = toset(["eu", "us"])\n', 1)
+    reads = BOARD.replace("table.orders", 'table.orders["eu"]')
+    made.write(several, reads)
+    made.apply()
+    made.write(several.replace('  column "city" { type = "string" }\n', ""), reads)
+    plan = made.plan()
+    assert plan.count("Read by consumer.board") == 1
+    assert plan.index('# table.orders["eu"] will be updated') < plan.index("Read by consumer.board")
