@@ -263,11 +263,11 @@ class JobRunner(threading.Thread):
         again, and nothing has failed.
         """
         cause = root_cause_of(failure)
-        checkpoints = tuple(map(place_at, spec.query_names))
         sources = [item.source for item in spec.inputs if isinstance(item, StreamInput)]
         try:
+            checkpoints = tuple(map(place_at, spec.query_names))
             learned = any(source.learns(cause.message, checkpoints) for source in sources)
-        except (OSError, ValueError) as error:
+        except Exception as error:  # noqa: BLE001 - the failure itself is known; what kept it may keep this, too
             self._log.error("what its streams have met cannot be noted: %s", error)
             return False
         if learned:

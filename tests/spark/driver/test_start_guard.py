@@ -288,3 +288,20 @@ def test_lines_of_streams_that_stand_at_one_note_hide_no_lost_file(world: World)
     (world.source / "a.json").touch()
     world.attempts = [lambda: None]
     assert world.run({str(world.checkpoint): "q"}).phase != "failed"
+
+
+def test_a_place_that_cannot_be_opened_is_a_failure_with_pauses(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A client of buckets that lacks a class cannot be asked about the failure either: the failure is reported
+    all the same, and the budget of restarts ends the attempts.
+    """
+
+    def broken(*_arguments: object) -> None:
+        raise RuntimeError("there is no such class")
+
+    monkeypatch.setattr(job_runner, "prove_start", broken)
+    monkeypatch.setattr(job_runner, "place_at", broken)
+    status = world.run()
+    assert (status.phase, world.starts) == ("failed", 0)
+    assert "there is no such class" in error_of(status).message
