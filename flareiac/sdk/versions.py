@@ -20,7 +20,10 @@ ICEBERG_RUNTIME: Final = f"{_ICEBERG_RUNTIME}:{ICEBERG}"
 ICEBERG_AWS: Final = f"{_ICEBERG_AWS}:{ICEBERG}"
 """S3FileIO and Glue's client, and with them AWS's SDK; of the release of the runtime beside it."""
 TRANSFER_MANAGER: Final = f"{_TRANSFER_MANAGER}:2.54.17"
-"""The part of AWS's SDK that Iceberg's bundle lacks, in the version of the parts that are in it."""
+APACHE_CLIENT: Final = "software.amazon.awssdk:apache-client:2.54.17"
+"""The parts of AWS's SDK that Iceberg's bundle lacks, in the version of the parts that are in it. Hadoop asks
+for the client of Apache's fourth version; since 1.12 Iceberg's bundle has only the fifth.
+"""
 
 SQLITE_JDBC: Final = "org.xerial:sqlite-jdbc:3.54.1.0"
 POSTGRESQL_JDBC: Final = "org.postgresql:postgresql:42.7.14"
@@ -29,6 +32,7 @@ HADOOP_S3: Final = (
     "org.apache.hadoop:hadoop-aws:3.4.2",  # the Hadoop that Spark 4.1 is built with
     ICEBERG_AWS,  # the rest of the SDK, so that it is on the class path once
     TRANSFER_MANAGER,
+    APACHE_CLIENT,
 )
 """The jars by which Hadoop reaches checkpoints and control directories in S3."""
 
@@ -45,9 +49,10 @@ SPARK_AVRO: Final = f"org.apache.spark:spark-avro_{SCALA}:4.1.1"
 """Values whose schemas are in a registry."""
 
 ICEBERG_RELEASES: Final = (
-    (ICEBERG_RUNTIME, ICEBERG_AWS, TRANSFER_MANAGER),
+    (ICEBERG_RUNTIME, ICEBERG_AWS, TRANSFER_MANAGER, APACHE_CLIENT),
     (f"{_ICEBERG_RUNTIME}:1.11.0", f"{_ICEBERG_AWS}:1.11.0", f"{_TRANSFER_MANAGER}:2.44.4"),
 )
 """Coordinates that only fit each other, newest first. A lock file that names one of them decides on the
-others, so that a project which begins to use S3 gets the bundle of the Iceberg that it has.
+others, so that a project which begins to use S3 gets the bundle of the Iceberg that it has. What an older
+release does not name is in one of its other jars.
 """

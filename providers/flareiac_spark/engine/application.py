@@ -197,13 +197,14 @@ def lacking(
     project: Project, engine: EngineDefinition, running: ApplicationSettings, references: References
 ) -> tuple[str, ...]:
     """The needs of a job with these references that only a new JVM takes and the running one lacks: packages
-    as coordinates, extensions by their class. A package that runs in another version is none of them (see
-    ``outdated``). Raises ``Failure``.
+    as coordinates, extensions by their class. None for an application that restarts with all its jobs
+    because jars of it are ``outdated``. Raises ``Failure``.
     """
     needed, has = needs_of(references), needs_in(running)
-    packages = _packages_for(project, engine, needed) - has.packages
-    others = other_versions(has.packages, packages).values()
-    return (*sorted(packages.difference(others)), *sorted(needed.extensions - has.extensions))
+    packages = _packages_for(project, engine, needed)
+    if other_versions(has.packages, packages):
+        return ()
+    return (*sorted(packages - has.packages), *sorted(needed.extensions - has.extensions))
 
 
 def outdated(

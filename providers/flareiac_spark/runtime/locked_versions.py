@@ -25,11 +25,11 @@ def as_locked(
     taken = {_artifact(coordinate) for coordinate in fixed}
     parsed = {text: parse_coordinate(text) for text in packages}
     kept = (
-        text if coordinate is None else str(_in_known_version(coordinate, fixed, frozenset(locked)))
+        text if coordinate is None else _in_known_version(coordinate, fixed, frozenset(locked))
         for text, coordinate in parsed.items()
         if coordinate is None or _artifact(coordinate) not in taken
     )
-    return frozenset((*own, *kept))
+    return frozenset((*own, *(str(each) for each in kept if each is not None)))
 
 
 def other_versions(running: Iterable[str], wanted: Iterable[str]) -> dict[str, str]:
@@ -50,19 +50,26 @@ def other_versions(running: Iterable[str], wanted: Iterable[str]) -> dict[str, s
 
 def _in_known_version(
     coordinate: Coordinate, declared: frozenset[Coordinate], locked: frozenset[Coordinate]
-) -> Coordinate:
-    if coordinate in locked:
-        return coordinate
+) -> Coordinate | None:
+    """None where the release that is declared or locked does without it. What is declared decides before what
+    is locked.
+    """
+    belongs = any(_of_artifact(release, coordinate) is not None for release in _RELEASES)
     for known in (declared, locked):
+        if coordinate in known:
+            return coordinate
         for release in _RELEASES:
-            fitting = [each for each in release if _artifact(each) == _artifact(coordinate)]
-            if fitting and not known.isdisjoint(release):
-                return fitting[0]
+            if belongs and not known.isdisjoint(release):
+                return _of_artifact(release, coordinate)
         # A version that this release of FlareIaC knows nothing about
         others = sorted(each for each in known if _artifact(each) == _artifact(coordinate))
         if others:
             return others[-1]
     return coordinate
+
+
+def _of_artifact(coordinates: Iterable[Coordinate], wanted: Coordinate) -> Coordinate | None:
+    return next((each for each in coordinates if _artifact(each) == _artifact(wanted)), None)
 
 
 def _artifact(coordinate: Coordinate) -> tuple[str, str]:
