@@ -13,12 +13,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Final
 
-from flareiac.sdk.versions import ICEBERG, SQLITE_JDBC
+from flareiac.sdk.versions import SQLITE_JDBC
 from tests.support.maven_jars import dependency, resolved_jars
 from tests.support.ports import free_port
 
 JETTY = "12.1.5"
+
+
+ICEBERG: Final = "1.11.0"
+"""The server is another party than the clients under test: its release need not be theirs. Of 1.12.0 the
+fixtures that hold it are not in the repositories that serve the tests.
+"""
 
 
 @cache

@@ -293,8 +293,8 @@ def test_lines_of_streams_that_stand_at_one_note_hide_no_lost_file(world: World)
 def test_a_place_that_cannot_be_opened_is_a_failure_with_pauses(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A client of buckets that lacks a class cannot be asked about the failure either: the failure is reported
-    all the same, and the budget of restarts ends the attempts.
+    """A client of buckets that lacks a class cannot be asked about the failure either. The failure is
+    reported all the same, and the budget of restarts ends the attempts.
     """
 
     def broken(*_arguments: object) -> None:
