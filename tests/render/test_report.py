@@ -19,8 +19,10 @@ from flareiac.render.report.json import report_json
 from flareiac.render.report.markdown import LEAST_CHARACTERS, MOST_CHARACTERS, report_markdown
 from flareiac.render.report.reasons import REASONS
 from flareiac.render.sections import Section
+from flareiac.sdk import changes as steps
 from flareiac.sdk.changes import Action, Blocker, Effect, Origin, Relation, Step, Usage
 from flareiac.sdk.maintenance import MaintenanceTask
+from flareiac.sdk.owner import Owner
 from flareiac.sdk.resource_type import Kind, ResourceType
 from flareiac.sdk.schema import Attribute, Block
 from flareiac.sdk.type_roles import Relations
@@ -118,12 +120,12 @@ def test_what_is_alike_is_one_line_and_one_difference() -> None:
 
 
 def test_a_restart_says_how_long_it_takes_and_what_is_done_again() -> None:
-    steps = (
+    stops = (
         Step(text="stops after its current batch", effect=Effect.RESTART, batch_seconds=61.0),
         Step(text="batch 8 is done again", effect=Effect.RESTART, replays=(8,)),
         Step(text="another text", effect=Effect.TAKEN),
     )
-    made = plan(resource("job.a", Action.UPDATE, steps=steps))
+    made = plan(resource("job.a", Action.UPDATE, steps=stops))
     (found,) = reported(made).changes
     assert found.interruption is not None
     assert found.interruption.state is StateVerdict.KEPT_IF_PROVEN
@@ -148,7 +150,6 @@ def _uses(address: str, attributes: Any, _references: object) -> tuple[Usage, ..
             holder=address,
             relation=relation,
             reason="",
-            columns=("amount", "id") if relation is Relation.STREAMS_FROM else None,
         )
         for name, relation in (("from", Relation.STREAMS_FROM), ("to", Relation.WRITES))
         for subject in attributes.get(name, ())
@@ -165,47 +166,35 @@ JOB = ResourceType(
 )
 
 
-def _job(address: str, reads: list[str], writes: list[str], action: Action = Action.NO_OP) -> PlannedResource:
+def _job(address: str, reads: list[str], writes: list[str]) -> PlannedResource:
     attributes: dict[str, Any] = {"from": reads, "to": writes}
     return replace(
-        resource(address, action, planned=attributes, recorded=attributes), dependencies=(*reads, *writes)
+        resource(address, Action.NO_OP, planned=attributes, recorded=attributes),
+        dependencies=(*reads, *writes),
     )
 
 
-def test_readers_of_what_is_lost_are_named_with_the_columns_that_they_read() -> None:
-    dropped = change(("column", "Amount"), "long", None)
+def test_readers_are_named_with_their_owners_and_the_columns_that_they_read() -> None:
+    readers = (
+        steps.Reader(address="job.b", columns=("amount",)),
+        steps.Reader(address="consumer.bi", owner=Owner(name="BI", contact="@bi"), is_certain=False),
+    )
+    again = (steps.Reader(address="job.b", columns=("id",)),)
+    dropped = replace(LOST, readers=readers)
     made = plan(
-        resource("table.a", Action.UPDATE, steps=(LOST,), changes=(dropped,)),
-        _job("job.reads", ["table.a"], ["table.b"]),
-        _job("job.writes", [], ["table.a"]),
-        _job("job.goes", ["table.a"], [], Action.DELETE),
-        replace(resource("thing.unknown", Action.NO_OP), dependencies=("table.a",)),
+        replace(
+            resource("table.a", Action.UPDATE, steps=(dropped, replace(LOST, readers=again))),
+            owner=Owner(name="Lake"),
+        ),
+        resource("table.c", Action.UPDATE, steps=(Step(text="x", effect=Effect.RENAMES, readers=again),)),
     )
-    report = reported(made, {"job": JOB})
-    (lost,) = (item for item in report.changes if item.address == "table.a")
-    assert [(item.address, item.columns) for item in lost.readers] == [
-        ("job.reads", ("amount",)),
-        ("thing.unknown", ()),
-    ]
-    assert "| `job.reads` (`amount`), `thing.unknown` |" in report_markdown(report)
-
-
-def test_readers_of_a_renamed_column_are_named_where_nothing_is_lost() -> None:
-    renamed = Step(text="rename a to b", effect=Effect.RENAMES)
-    made = plan(
-        resource("table.a", Action.UPDATE, steps=(renamed,)),
-        _job("job.reads", ["table.a"], []),
+    page = markdown(made)
+    (row,) = rows(page, DESTRUCTIVE)
+    assert row.endswith(
+        "| `consumer.bi` (BI &#60;@<!-- -->bi>; perhaps not these columns), `job.b` (`amount`, `id`) | Lake |"
     )
-    page = report_markdown(reported(made, {"job": JOB}))
-    assert "- `table.a`: rename a to b [renames for all readers]; **read by** `job.reads`" in page
-
-
-def test_a_job_that_empties_its_table_hits_the_readers_of_the_table() -> None:
-    emptying = _job("job.a", [], ["table.t"], Action.UPDATE)
-    emptying = replace(emptying, proposal=replace(emptying.proposal, steps=(LOST,)))
-    made = plan(resource("table.t", Action.NO_OP), emptying, _job("job.b", ["table.t"], []))
-    (found,) = reported(made, {"job": JOB}).changes
-    assert [item.address for item in found.readers] == ["job.b"]
+    assert "- `table.c`: x [renames for all readers]; **read by** `job.b` (`id`)" in page
+    assert '["consumer.bi"]' in page
 
 
 def test_the_picture_is_of_what_is_touched_and_is_bounded() -> None:

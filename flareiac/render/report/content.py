@@ -23,21 +23,20 @@ from flareiac.render.json_values import plain
 from flareiac.render.plan_json import attribute_change
 from flareiac.render.plan_text import notices, output_line, unproven
 from flareiac.render.redaction import REDACTED, Pattern, sensitive_in
-from flareiac.render.report.lineage import READING, Lineage, Uses, lineage
+from flareiac.render.report.lineage import Lineage, Uses, lineage
 from flareiac.render.report.reasons import reason_of
 from flareiac.render.resource_text import RenderOptions, diff_body
 from flareiac.render.sections import DESTRUCTIVE, INTERRUPTING, Section, section_of
 from flareiac.render.style import Style
 from flareiac.render.summary_text import sentence
-from flareiac.sdk.changes import Action, Blocker, Effect, Origin, Relation
+from flareiac.sdk.changes import Action, Blocker, Effect, Origin
+from flareiac.sdk.changes import Reader as PlannedReader
 from flareiac.sdk.resource_type import ResourceType
 
 FORMAT_VERSION: Final = 1
 """The version of ``report -format=json``."""
 _WIDTH: Final = 100
 _FEW: Final = 3
-_BREAKS: Final = DESTRUCTIVE | {Effect.RENAMES}
-"""Effects that readers of a resource notice."""
 _SECTION_ORDER: Final = (Section.DESTRUCTIVE, Section.BLOCKED, Section.RESTARTS, Section.OTHERS)
 _VERBS: Final[Mapping[Action, str]] = {
     Action.CREATE: "is created",
@@ -53,13 +52,14 @@ _VERBS: Final[Mapping[Action, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reader:
-    """One that reads what a change breaks. ``columns``: of those that change, the ones that it is known to
-    read.
+    """One that reads what a change breaks: a job, or a consumer outside of the project. ``columns``: of those
+    that change, the ones that it is known to read. ``is_certain``: False where it may also read others alone.
     """
 
     address: str
     owner: str = field(default="", metadata=SPARSE)
     columns: tuple[str, ...] = field(default=(), metadata=SPARSE)
+    is_certain: bool = field(default=True, metadata=named("certain"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +148,7 @@ class Group:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DueTask:
     """Maintenance that an apply does. ``forecast``: numbers by name. ``held``: who keeps it from doing
-    more.
+    more. ``readers``: those who may look for what it removes.
     """
 
     address: str
@@ -156,6 +156,7 @@ class DueTask:
     what: str
     forecast: Mapping[str, int] = field(default_factory=dict, metadata=SPARSE)
     held: tuple[str, ...] = field(default=(), metadata=SPARSE)
+    readers: tuple[Reader, ...] = field(default=(), metadata=SPARSE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,7 +246,7 @@ def report_of(plan: Plan, *, tool_version: str, types: Mapping[str, ResourceType
     by_section[Section.DESTRUCTIVE].sort(key=_keeps_its_data)
     touched = [(section, item) for section, items in by_section.items() for item in items]
     groups: dict[tuple[Any, ...], _Alike] = {}
-    changes = tuple(_change(item, section, uses, types, groups) for section, item in touched)
+    changes = tuple(_change(item, section, types, groups) for section, item in touched)
     return Report(
         format_version=FORMAT_VERSION,
         flareiac_version=tool_version,
@@ -263,6 +264,7 @@ def report_of(plan: Plan, *, tool_version: str, types: Mapping[str, ResourceType
                 what=due.task.summary,
                 forecast=dict(due.task.forecast),
                 held=due.task.held,
+                readers=_readers(due.task.readers),
             )
             for due in plan.due
         ),
@@ -292,14 +294,13 @@ class _Alike:
 def _change(
     resource: PlannedResource,
     section: Section,
-    uses: Uses,
     types: Mapping[str, ResourceType],
     groups: dict[tuple[Any, ...], _Alike],
 ) -> Change:
     proposal, kind = resource.proposal, types.get(resource.type)
     patterns = sensitive_in(resource, {} if kind is None else {kind.name: kind.schema})
     look = RenderOptions(style=Style(False), width=_WIDTH, types=types)
-    owner, readers = hit_by(resource, uses)
+    owner, readers = hit_by(resource)
     steps = tuple(WorkStep(text=step.text, effect=step.effect, why=step.why) for step in proposal.steps)
     interruption, diff = _interruption(resource), tuple(diff_body(resource, look))
     what = _what(resource, section, patterns, kind)
@@ -331,29 +332,24 @@ def _change(
     )
 
 
-def hit_by(resource: PlannedResource, uses: Uses) -> tuple[str, tuple[Reader, ...]]:
-    """The owner of a resource, and those that read what its change breaks: of itself, and of what it writes
-    where the change loses data there. No block names an owner yet.
-    """
-    effects = {step.effect for step in resource.proposal.steps}
-    if not (resource.proposal.blockers or resource.action is Action.REPLACE or effects & _BREAKS):
-        return "", ()
-    subjects = {resource.address: None}
-    if resource.loses_data:
-        written = (usage.subject for usage in uses.by(resource.address) if usage.relation is Relation.WRITES)
-        subjects.update(dict.fromkeys(written))
-    names = {
-        part.lower() for each in resource.proposal.changes for part in each.path if isinstance(part, str)
-    }
-    columns = {
-        usage.holder: tuple(name for name in usage.columns or () if name in names)
-        for subject in subjects
-        for usage in uses.of(subject)
-        if usage.relation in READING and usage.holder != resource.address
-    }
-    may_read = (address for subject in subjects for address in uses.not_known_of(subject))
-    readers = {**dict.fromkeys(may_read, ()), **columns}
-    return "", tuple(Reader(address=address, columns=readers[address]) for address in sorted(readers))
+def hit_by(resource: PlannedResource) -> tuple[str, tuple[Reader, ...]]:
+    """The owner of a resource, and those that read what any of the steps of its change breaks."""
+    owner = resource.owner.text if resource.owner is not None else ""
+    return owner, _readers(reader for step in resource.proposal.steps for reader in step.readers)
+
+
+def _readers(named_by_plan: Iterable[PlannedReader]) -> tuple[Reader, ...]:
+    """Each reader once, with all its columns."""
+    found: dict[str, Reader] = {}
+    for reader in named_by_plan:
+        before = found.get(reader.address)
+        found[reader.address] = Reader(
+            address=reader.address,
+            owner=reader.owner.text if reader.owner is not None else "",
+            columns=tuple(dict.fromkeys((*(before.columns if before else ()), *reader.columns))),
+            is_certain=reader.is_certain or (before is not None and before.is_certain),
+        )
+    return tuple(found[address] for address in sorted(found))
 
 
 def _what(

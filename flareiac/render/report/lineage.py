@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
+from flareiac.kernel.addresses import block_type
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.model.plan import Plan, PlannedResource
 from flareiac.sdk.changes import Action, Relation, Usage
 from flareiac.sdk.resource_type import ResourceType
 
-READING: Final = frozenset({Relation.STREAMS_FROM, Relation.LOOKS_UP, Relation.KEEPS_STATE_IN})
-_DRAWN: Final = (*READING, Relation.WRITES)
+_DRAWN: Final = (Relation.STREAMS_FROM, Relation.LOOKS_UP, Relation.KEEPS_STATE_IN, Relation.WRITES)
 _GOING: Final = (Action.DELETE, Action.FORGET)
 _MOST_NODES: Final = 60
 _MOST_LINKS: Final = 150
@@ -78,11 +78,6 @@ class Uses:
         for holder in self._dependent.get(subject, ()):
             yield from (usage for usage in self.by(holder) if usage.subject == subject)
 
-    def not_known_of(self, subject: str) -> list[str]:
-        """The addresses of those that refer to a resource, while it is not known what for."""
-        holders = self._dependent.get(subject, ())
-        return [holder for holder in holders if not self.by(holder) and holder not in self._known]
-
 
 def lineage(uses: Uses, touched: Iterable[PlannedResource], reasons: Mapping[str, str]) -> Lineage:
     """The picture of the ``touched`` resources, the most important of them first. ``reasons`` by address."""
@@ -100,7 +95,7 @@ def lineage(uses: Uses, touched: Iterable[PlannedResource], reasons: Mapping[str
                 links[link] = None
     return Lineage(
         nodes=tuple(
-            Node(address=address, type=uses.resources[address].type, reason=reasons.get(address, ""))
+            Node(address=address, type=block_type(address), reason=reasons.get(address, ""))
             for address in nodes
         ),
         links=tuple(links),
@@ -114,3 +109,17 @@ def _links(uses: Uses, resource: PlannedResource) -> Iterator[Link]:
             writes = usage.relation is Relation.WRITES
             source, target = (usage.holder, usage.subject) if writes else (usage.subject, usage.holder)
             yield Link(source=source, target=target, relation=usage.relation)
+    for step in resource.proposal.steps:
+        for subject in sorted({hit.subject or resource.address for hit in step.hits} or {resource.address}):
+            if subject in uses.resources:
+                yield from (_read(uses, subject, reader.address) for reader in step.readers)
+
+
+def _read(uses: Uses, subject: str, reader: str) -> Link:
+    """The link of a reader that a step names; a consumer outside of the project just looks."""
+    usages = uses.by(reader) if reader in uses.resources else ()
+    relation = next(
+        (usage.relation for usage in usages if usage.subject == subject and usage.relation in _DRAWN),
+        Relation.LOOKS_UP,
+    )
+    return Link(source=subject, target=reader, relation=relation)

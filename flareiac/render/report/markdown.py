@@ -112,7 +112,11 @@ def _readers(readers: Sequence[Reader]) -> str:
 
 def _reader(reader: Reader) -> str:
     columns = ", ".join(code(name) for name in reader.columns[:10])
-    beside = [*([columns] if columns else []), *([prose(reader.owner)] if reader.owner else [])]
+    beside = [
+        *([columns] if columns else []),
+        *([prose(reader.owner)] if reader.owner else []),
+        *([] if reader.is_certain else ["perhaps not these columns"]),
+    ]
     return f"{code(reader.address)} ({'; '.join(beside)})" if beside else code(reader.address)
 
 
@@ -177,7 +181,7 @@ def _downtime(batch_seconds: float, restarts: bool) -> str:
 
 
 def _maintenance(report: Report) -> Part:
-    columns = ["resource", "task", "what", "forecast", "held by"]
+    columns = ["resource", "task", "what", "forecast", "held by", "who reads it"]
     rows = [
         _row(
             [
@@ -187,6 +191,7 @@ def _maintenance(report: Report) -> Part:
                 ", ".join(f"{code(name)}: {number:,}" for name, number in [*task.forecast.items()][:10]),
                 "; ".join(prose(holder) for holder in task.held[:_FEW])
                 + (f"; and {len(task.held) - _FEW} more" if len(task.held) > _FEW else ""),
+                _readers(task.readers),
             ],
             [task.address],
         )
