@@ -178,6 +178,7 @@ def test_readers_are_named_with_their_owners_and_the_columns_that_they_read() ->
     readers = (
         steps.Reader(address="job.b", columns=("amount",)),
         steps.Reader(address="consumer.bi", owner=Owner(name="BI", contact="@bi"), is_certain=False),
+        steps.Reader(address="consumer.gone", is_former=True),
     )
     again = (steps.Reader(address="job.b", columns=("id",)),)
     dropped = replace(LOST, readers=readers)
@@ -191,7 +192,8 @@ def test_readers_are_named_with_their_owners_and_the_columns_that_they_read() ->
     page = markdown(made)
     (row,) = rows(page, DESTRUCTIVE)
     assert row.endswith(
-        "| `consumer.bi` (BI &#60;@<!-- -->bi>; perhaps not these columns), `job.b` (`amount`, `id`) | Lake |"
+        "| `consumer.bi` (BI &#60;@<!-- -->bi>; perhaps not these columns), "
+        "`consumer.gone` (as declared until now), `job.b` (`amount`, `id`) | Lake |"
     )
     assert "- `table.c`: x [renames for all readers]; **read by** `job.b` (`id`)" in page
     assert '["consumer.bi"]' in page

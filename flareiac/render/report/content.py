@@ -54,12 +54,14 @@ _VERBS: Final[Mapping[Action, str]] = {
 class Reader:
     """One that reads what a change breaks: a job, or a consumer outside of the project. ``columns``: of those
     that change, the ones that it is known to read. ``is_certain``: False where it may also read others alone.
+    ``is_declared``: False where only the last apply knew it.
     """
 
     address: str
     owner: str = field(default="", metadata=SPARSE)
     columns: tuple[str, ...] = field(default=(), metadata=SPARSE)
     is_certain: bool = field(default=True, metadata=named("certain"))
+    is_declared: bool = field(default=True, metadata=named("declared"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -348,6 +350,7 @@ def _readers(named_by_plan: Iterable[PlannedReader]) -> tuple[Reader, ...]:
             owner=reader.owner.text if reader.owner is not None else "",
             columns=tuple(dict.fromkeys((*(before.columns if before else ()), *reader.columns))),
             is_certain=reader.is_certain or (before is not None and before.is_certain),
+            is_declared=not reader.is_former,
         )
     return tuple(found[address] for address in sorted(found))
 

@@ -116,6 +116,7 @@ def _reader(reader: Reader) -> str:
         *([columns] if columns else []),
         *([prose(reader.owner)] if reader.owner else []),
         *([] if reader.is_certain else ["perhaps not these columns"]),
+        *([] if reader.is_declared else ["as declared until now"]),
     ]
     return f"{code(reader.address)} ({'; '.join(beside)})" if beside else code(reader.address)
 
