@@ -3,6 +3,7 @@ Pure.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from flareiac.kernel.data import Attributes, digest
 from flareiac.kernel.records import encode
@@ -27,7 +28,8 @@ def pair_of(
     """
     old, new = JobDefinition.of(recorded), JobDefinition.of(planned)
     specs = [
-        spec_of(address, attributes, references, project, analysis=True) for attributes in (recorded, planned)
+        spec_of(address, attributes, references, project, analysis=True)
+        for attributes in (_without_former_quarantines(old, new), planned)
     ]
     identities = {name: _identity(item) for name, item in old.inputs.items()}
     return Pair(
@@ -37,6 +39,16 @@ def pair_of(
         sources_before=_sources(old, identities),
         sources_after=_sources(new, _paired(old, new, identities)),
     )
+
+
+def _without_former_quarantines(old: JobDefinition, new: JobDefinition) -> Attributes:
+    """The recorded definition without the outputs of bad records that the planned one has no more: they are
+    queries of their own, which keep no state, and their tables may be gone with them.
+    """
+    outputs = {
+        name: output for name, output in old.outputs.items() if not output.bad_records or name in new.outputs
+    }
+    return replace(old, outputs=outputs).attributes
 
 
 def _sources(job: JobDefinition, identities: Mapping[str, str]) -> dict[str, ProofSource]:
