@@ -34,6 +34,9 @@ from flareiac_iceberg.table.plan import TablePlanner
 from flareiac_iceberg.table.schema import SCHEMA
 
 _TRANSFORMS: Final = frozenset(function.name for function in FUNCTIONS)
+_NUL: Final = "\x00"
+_IDENTITY: Final = ("catalog", "namespace", "name")
+"""The attributes without which no block means the table."""
 _ON_COLUMNS: Final = ("identifier", "partition_by", "sort_by")
 """The attributes that name columns: without columns they are not managed either."""
 
@@ -253,12 +256,13 @@ def _sayable(
         for path in identity_of(observed.identity).unsayable
     ]
     notes.extend(_terms_left_out(body, definition, observed))
+    notes.extend(_nul_left_out(body))
     while True:
         desired, failure = _canonical(body, place, references, project)
         if not failure:
             break
         name, *rest = map(str, failure[0].attribute or ("",))
-        if name not in body or name in ("catalog", "namespace", "name"):
+        if name not in body or name in _IDENTITY:
             return None, [failure[0].line]
         if name == "column" and rest[1:] and rest[1] in ("comment", "tags", "default"):
             body[name][rest[0]].pop(rest[1])
@@ -270,6 +274,36 @@ def _sayable(
         notes.append(f"{what} left out and not managed. {failure[0].line}")
     worse = _would_change(observed, desired, place, references, project)
     return (None, [worse]) if worse else (body, notes)
+
+
+def _nul_left_out(body: Attributes) -> Iterator[str]:
+    """Takes what holds U+0000 out of a body, as no text of a configuration may hold it; a note on each."""
+    why = "it holds the character U+0000, which no text of a configuration may hold"
+    for name, value in list(body.items()):
+        if name == "column" and any(_NUL in path for path in value):
+            for each in ("column", *_ON_COLUMNS):
+                body.pop(each, None)
+            yield f"The columns, and what is made of them, are left out and not managed: of a name, {why}."
+        elif name == "column":
+            for path, column in value.items():
+                for part in [part for part, written_value in column.items() if _holds_nul(written_value)]:
+                    column.pop(part)
+                    yield f"{part} of column {path} is left out and not managed: {why}."
+        elif name in body and name not in _IDENTITY and _holds_nul(value):
+            body.pop(name)
+            yield f"{name} is left out and not managed: {why}."
+
+
+def _holds_nul(value: Data) -> bool:
+    match value:
+        case str():
+            return _NUL in value
+        case dict():
+            return any(_NUL in name or _holds_nul(member) for name, member in value.items())
+        case list() | tuple():
+            return any(map(_holds_nul, value))
+        case _:
+            return False
 
 
 def _terms_left_out(body: Attributes, definition: TableDefinition, observed: Present) -> Iterator[str]:

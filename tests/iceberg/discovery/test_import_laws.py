@@ -216,3 +216,51 @@ def test_a_block_says_the_table_or_says_why_not(lake: Lake, content: dict[str, A
     mark = [step.text for step in proposal.steps]
     assert mark == ["mark the table as managed by this state"]
     assert (proposal.action, proposal.blockers) == (Action.ADOPT, ())
+
+
+COLUMN: Final = {"id": 1, "name": "c", "required": False, "type": "string"}
+PARTITION: Final = {"source-id": 1, "field-id": 1000, "transform": "bucket[7]", "name": "p\0"}
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        pytest.param({"column": {"doc": "a\0b"}}, id="comment of a column"),
+        pytest.param({"column": {"name": "c\0"}}, id="name of a column"),
+        pytest.param({"properties": {"comment": "\0"}}, id="comment"),
+        pytest.param({"properties": {"flareiac.tags.a": "\0"}}, id="tag"),
+        pytest.param({"properties": {"my.own": "x\0"}}, id="value of a property"),
+        pytest.param({"properties": {"my\0own": "x"}}, id="name of a property"),
+        pytest.param({"partition": PARTITION}, id="name of a partition field"),
+    ],
+)
+def test_what_no_configuration_may_hold_is_left_out(lake: Lake, parts: dict[str, Any]) -> None:
+    """The law above draws U+0000 once in a while."""
+    content = {
+        "format-version": 2,
+        "table-uuid": str(uuid.uuid4()),
+        "location": "s3://a/b",
+        "last-sequence-number": 0,
+        "last-updated-ms": 0,
+        "last-column-id": 1,
+        "schemas": [{"type": "struct", "schema-id": 0, "fields": [COLUMN | parts.get("column", {})]}],
+        "current-schema-id": 0,
+        "partition-specs": [{"spec-id": 0, "fields": [parts["partition"]] if "partition" in parts else []}],
+        "default-spec-id": 0,
+        "last-partition-id": 1001,
+        "sort-orders": [{"order-id": 0, "fields": []}],
+        "default-sort-order-id": 0,
+        "properties": parts.get("properties", {}),
+        "snapshots": [],
+    }
+    real = f"nul{next(COUNTER)}"
+    register(lake, real, content)
+    assert isinstance(lake.session, Importing)
+    request = ImportRequest(pattern=f"lake.n.{real}", references=lake.references, declared={}, exact=True)
+    (importable,) = lake.session.importable(request)
+    assert isinstance(importable, Importable)
+    text = file_text([importable.block])
+    assert "U+0000" in text
+    label, body = read_back(text)
+    body["name"] = body["name"] or label
+    assert lake.plan(f"table.{label}", body, importing=True).blockers == ()
