@@ -193,15 +193,15 @@ def _final_layout(desired: TableSpec, diff: Difference, columns: Mapping[str, Co
 
 
 def _sort_history(diff: Difference, past: Past) -> Iterable[Blocker]:
-    """Iceberg 1.12 binds every sort order that a table ever had before Spark writes, and fails on a missing
-    column (measured).
+    """Before 1.12 Iceberg binds every sort order that a table ever had before Spark writes, and fails on a
+    missing column (measured with both). A lock file may name 1.11, and others may write with an older one.
     """
     for change in diff.changes:
         if isinstance(change, DropColumn) and any(is_inside(path, change.path) for path in past.sorted):
             yield blocker(
                 codes.HISTORY_SORTED,
                 f"The table is or was sorted by {change.path}. Tables keep their earlier sort orders, and "
-                'with Iceberg 1.12 Spark cannot write a table in which one has a missing column ("Cannot '
+                'before Iceberg 1.12 Spark cannot write a table in which one has a missing column ("Cannot '
                 'find source column for sort field").',
                 _kept(change.path),
             )

@@ -281,10 +281,11 @@ def _default(name: str, kind: str, value: Data, version: Data, diagnostics: Diag
         diagnostics.error(codes.DEFAULT_TOO_EARLY, why, attribute=("column", name, "default"))
         return None
     if kind.startswith(NO_DEFAULT):
-        # Measured: "Cannot cast default value to int" from the reader of files that have the column.
+        # Measured: "Cannot cast default value to int" from the reader of files that have the column, with
+        # Iceberg 1.11, which a lock file may name; 1.12 reads them.
         why = (
-            f'Column "{name}" is {kind}, and with Iceberg 1.12 Spark cannot read decimal columns that have a '
-            "default. Give the value in the query that writes the table."
+            f'Column "{name}" is {kind}, and before Iceberg 1.12 Spark cannot read decimal columns that have '
+            "a default. Give the value in the query that writes the table."
         )
         diagnostics.error(codes.DEFAULT_UNREADABLE, why, attribute=("column", name, "default"))
         return None

@@ -120,9 +120,9 @@ class SchemaDraft:
         if change.comment:
             field["doc"] = change.comment
         if change.default is not None:
-            # No initial default: where Spark (Iceberg 1.12) filters by a column that files lack, it takes it
-            # for null and leaves out the
-            # rows that read as the default (measured). So rows that are there read null, whatever the filter.
+            # No initial default: where Spark (Iceberg before 1.12) filters by a column that files lack, it
+            # takes it for null and leaves out the rows that read as the default (measured). So rows that are
+            # there read null, whatever the filter, with every release that a lock file may name.
             field["write-default"] = change.default
         return field
 
