@@ -173,7 +173,8 @@ class Past:
         try:
             for manifest in snapshot.allManifests(self._io):
                 yield str(manifest.path())
-                with_paths = jvm.ManifestFiles.readPaths(manifest, self._io)
+                # No specs: the manifest has its own. Iceberg 1.12 has no form of the method without them.
+                with_paths = jvm.ManifestFiles.readPaths(manifest, self._io, None)
                 try:
                     paths = with_paths.iterator()
                     while paths.hasNext():
