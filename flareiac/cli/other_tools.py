@@ -76,7 +76,7 @@ SUBSTITUTES: Final[Mapping[str, str]] = MappingProxyType(
         "restore": "flareiac undrop brings back what was dropped; flareiac table rollback sets a table back.",
         "undo": "Apply an earlier commit of the files; flareiac undrop brings back what was dropped.",
         "migrate": "flareiac init -migrate-state moves the state to another backend.",
-        "upgrade": "pip upgrades FlareIaC; flareiac init then fetches the jars that it needs.",
+        "upgrade": "pip upgrades FlareIaC; flareiac init -upgrade then takes the jars of that release.",
         "compact": _MAINTAIN,
         "optimize": _MAINTAIN,
         "vacuum": _MAINTAIN,

@@ -197,23 +197,21 @@ def lacking(
     project: Project, engine: EngineDefinition, running: ApplicationSettings, references: References
 ) -> tuple[str, ...]:
     """The needs of a job with these references that only a new JVM takes and the running one lacks: packages
-    as coordinates, extensions by their class. None for an application that restarts with all its jobs
-    because jars of it are ``outdated``. Raises ``Failure``.
+    as coordinates, extensions by their class. Raises ``Failure``.
     """
     needed, has = needs_of(references), needs_in(running)
-    packages = _packages_for(project, engine, needed)
-    if other_versions(has.packages, packages):
-        return ()
-    return (*sorted(packages - has.packages), *sorted(needed.extensions - has.extensions))
+    packages = _packages_for(project, engine, needed) - has.packages
+    return (*sorted(packages), *sorted(needed.extensions - has.extensions))
 
 
 def outdated(
     project: Project, engine: EngineDefinition, running: ApplicationSettings, references: References
 ) -> Mapping[str, str]:
-    """The jars of an application that the project runs in another version by now: the new coordinate by the
-    running one. Raises ``Failure``.
+    """The jars of an application that the project runs in another version by now, those among them that
+    other jobs need: the new coordinate by the running one. Raises ``Failure``.
     """
-    return other_versions(running.packages, _packages_for(project, engine, needs_of(references)))
+    needs = needs_of(references).joined(needs_in(running))
+    return other_versions(running.packages, _packages_for(project, engine, needs))
 
 
 def _split(listed: str | None) -> list[str]:

@@ -176,6 +176,8 @@ def _seen(request: ReadRequest, job: JobDefinition, applications: Applications, 
         restarts=_restarted(request, declared, applications),
         outdated=_outdated(request, declared, applications),
     )
+    if facts.outdated and facts.restarts is not None and facts.restarts.lacks:
+        facts = replace(facts, restarts=None)  # the job's own restart says that all of them restart
     if request.recorded is not None:
         _refuse_lost_logs(job, facts.checkpoints)
         _refuse_lost_state(job, folders, facts.checkpoints)
@@ -215,8 +217,12 @@ def _restarted(
 def _outdated(
     request: ReadRequest, declared: JobDefinition | None, applications: Applications
 ) -> tuple[str, ...]:
-    """See ``JobFacts.outdated``. A finite job takes what is locked when it runs next. Raises ``Failure``."""
-    if declared is None or declared.is_finite or not declared.starts_by_itself:
+    """See ``JobFacts.outdated``. A finite job takes what is locked when it runs next, and a new one starts
+    for the first time. Raises ``Failure``.
+    """
+    if request.recorded is None or declared is None:
+        return ()
+    if declared.is_finite or not declared.starts_by_itself:
         return ()
     return outdated_jars(applications, declared.runs_in, request.references)
 

@@ -105,7 +105,9 @@ def _package_misfit(fit: Fit, spark_version: str, coordinate: Coordinate) -> Ite
             yield error(
                 codes.VERSIONS_DO_NOT_FIT,
                 f"Iceberg {coordinate.version} is not known to work with Spark {spark_version}. "
-                f"Known to work: {', '.join(fit.iceberg)}. Use {':'.join(fit.runtime)}:{fit.default}.",
+                f"Known to work: {', '.join(fit.iceberg)}. Use {':'.join(fit.runtime)}:{fit.default}: "
+                "in packages of the engine where they name the other one; flareiac init -upgrade takes it "
+                "where the lock file does.",
             )
         return
     scala = re.search(r"_(2\.1[0-9])$", coordinate.artifact)

@@ -7,7 +7,8 @@ import pytest
 from flareiac.sdk.project import Project
 from flareiac.sdk.requests import ReadRequest
 from flareiac.sdk.results import Recorded
-from flareiac.sdk.versions import ICEBERG_RELEASES
+from flareiac.sdk.versions import ICEBERG_RELEASES, ICEBERG_RUNTIME
+from flareiac_spark.engine.application import needs_of, outdated, settings
 from flareiac_spark.engine.other_jobs import RestartedJobs
 from flareiac_spark.job.driver import JobDriver
 from flareiac_spark.observation.job import JobFacts, observed_facts
@@ -33,27 +34,38 @@ def found(
 
 
 def facts_of(
-    root: Path, before: str, after: str, others: States, *, runs_with: str | None = None, locked: str = ""
+    root: Path,
+    before: str,
+    after: str,
+    others: States,
+    *,
+    runs_with: str | None = None,
+    locked: str = "",
+    is_new: bool = False,
 ) -> JobFacts:
     """The facts of the job ``x`` of a project, where its application was started for another text of the
     project and has these jobs. ``runs_with``: the digest of its settings, where they are not the wanted ones.
-    ``locked``: the coordinate that was locked since.
+    ``locked``: the coordinate that was locked since. ``is_new``: the job is not recorded.
     """
     known = loaded(LAKE + before, root)
     applications = application_at_work(root, known, others, runs_with=runs_with)
     if locked:
-        text = f'jar "{locked}" {{\n  sha256 = "{"0" * 64}"\n}}\n'
-        (root / LOCK_FILE).write_text(text, encoding="utf-8")
+        lock(root, locked)
     wanted = loaded(LAKE + after, root)
     request = ReadRequest(
         address="job.x",
         desired=wanted.attributes(),
-        recorded=Recorded(attributes=known.attributes(), identity={"digest": "d"}),
+        recorded=None if is_new else Recorded(attributes=known.attributes(), identity={"digest": "d"}),
         references=wanted.references(),
     )
     facts = observed_facts(JobDriver(applications).read(request))
     assert facts is not None
     return facts
+
+
+def lock(root: Path, coordinate: str) -> None:
+    text = f'jar "{coordinate}" {{\n  sha256 = "{"0" * 64}"\n}}\n'
+    (root / LOCK_FILE).write_text(text, encoding="utf-8")
 
 
 RUNS: States = {"job.x": "running", "job.y": "running", "job.z": "stopped"}
@@ -104,6 +116,24 @@ def test_an_application_that_runs_with_other_jars_is_outdated(
     assert len(facts.outdated) == bool(says)
     assert says in " ".join(facts.outdated)
     assert facts.restarts is None, "it is one report, and of each job its own"
+
+
+def test_a_new_job_beside_jobs_with_other_jars_says_that_they_restart(tmp_path: Path) -> None:
+    """Its own plan has no restart that could say so, and theirs may be left out by ``-target``."""
+    facts = facts_of(tmp_path, STATELESS, STATELESS, RUNS, locked=OLDER, is_new=True)
+    assert facts.outdated == ()
+    assert facts.restarts == RestartedJobs(lacks=(OLDER,), jobs=("job.y",))
+
+
+def test_the_jars_of_other_jobs_are_outdated_for_all(tmp_path: Path) -> None:
+    """The application restarts with a job that needs none of them, too."""
+    known = loaded(LAKE + STATELESS, tmp_path)
+    application_at_work(tmp_path, known, RUNS)
+    project, engine = Project(root=tmp_path, lineage="test"), known.job().runs_in
+    running = settings(project, engine, needs_of(known.references()))
+    assert outdated(project, engine, running, {}) == {}
+    lock(tmp_path, OLDER)
+    assert outdated(project, engine, running, {}) == {ICEBERG_RUNTIME: OLDER}
 
 
 def test_maintenance_of_a_table_in_another_kind_of_catalog_restarts_them_too(tmp_path: Path) -> None:
