@@ -131,24 +131,12 @@ class Cluster:
         the user of the connection may not describe.
         """
         listed = self._answer(self._admin.list_consumer_groups(request_timeout=self._left), "its groups")
+        for failure in listed.errors:  # of single brokers: the list has gaps
+            raise Failure(self._refusal(Refused(_reason(failure)), "its groups"))
         names = [group.group_id for group in listed.valid]
         asked = self._admin.describe_consumer_groups(names, request_timeout=self._left) if names else {}
-        return tuple(sorted(name for name, future in asked.items() if self._reads(future, topic)))
-
-    def _reads(self, future: "Future[Any]", topic: str) -> bool:
-        """Returns True if a member of a group reads a topic; False of a group that ended meanwhile, or that
-        may not be described.
-        """
-        try:
-            group = self._result(future)
-        except Refused:
-            return False
-        return any(
-            place.topic == topic
-            for member in group.members
-            if member.assignment is not None
-            for place in member.assignment.topic_partitions
-        )
+        groups = {name: self._answer(future, f"group {name}") for name, future in asked.items()}
+        return tuple(sorted(name for name, group in groups.items() if _reads(group, topic)))
 
     def offsets(self, wanted: Mapping[tuple[str, int], int]) -> Mapping[tuple[str, int], int]:
         """By topic and partition the offset of ``EARLIEST``, of ``LATEST``, or of the first record that is
@@ -383,6 +371,16 @@ def _id(topic_id: object) -> str | None:
     """A topic's id as Java writes it, which Spark's driver and the tools of Kafka show."""
     text = str(topic_id).translate(_JAVA).rstrip("=")
     return None if topic_id is None or text == _NO_ID else text
+
+
+def _reads(group: Any, topic: str) -> bool:
+    """Returns True if a member of a described group reads a topic."""
+    return any(
+        place.topic == topic
+        for member in group.members
+        if member.assignment is not None
+        for place in member.assignment.topic_partitions
+    )
 
 
 def _reason(failure: KafkaException) -> Reason:
