@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from flareiac.kernel.data import Data, Reference
+from flareiac.model.applied_from import AppliedFrom
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.sdk.resource_type import ResourceType
 
@@ -19,6 +20,7 @@ def renamed(snapshot: Snapshot, old: str, new: str, types: Mapping[str, Resource
         snapshot,
         resources={record.address: record for record in records},
         dropped=tuple(replace(rename.record(record), address=record.address) for record in snapshot.dropped),
+        applied=rename.applied(snapshot.applied),
     )
 
 
@@ -40,6 +42,12 @@ class _Renaming:
             resolved={self._address(address): self._data(item) for address, item in record.resolved.items()},
             user=self.record(record.user) if record.user is not None else None,
         )
+
+    def applied(self, applied: AppliedFrom | None) -> AppliedFrom | None:
+        if applied is None:
+            return None
+        readers = tuple(replace(reader, subject=self._address(reader.subject)) for reader in applied.readers)
+        return replace(applied, readers=readers)
 
     def _address(self, address: str) -> str:
         return self._new if address == self._old else address

@@ -97,6 +97,12 @@ def test_a_consumer_alone_is_no_change_and_is_remembered_by_the_next_apply(proje
     assert [each["address"] for each in project.consumers()] == ["consumer.board", "consumer.export"]
 
 
+def test_a_resource_that_gets_another_address_keeps_its_consumers(project: Project) -> None:
+    project.run("state", "mv", "table.orders", "table.sales")
+    project.write("removed {\n  from = table.sales\n  lifecycle {\n    destroy = true\n  }\n}\n")
+    assert "Read by consumer.board" in project.plan()
+
+
 def test_a_part_of_a_plan_forgets_no_consumer(project: Project) -> None:
     project.write(ORDERS.replace("orders", "other"), ORDERS)
     project.run("apply", "-auto-approve", "-target=table.other")

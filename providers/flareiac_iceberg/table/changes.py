@@ -9,7 +9,7 @@ from typing import ClassVar, Final, TypeAlias, get_args
 from flareiac.kernel import records
 from flareiac.kernel.data import UNKNOWN, Attributes, Data
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac.sdk.changes import Effect, Relation, Step
+from flareiac.sdk.changes import Effect, Hit, Relation, Step
 from flareiac.sdk.definitions import Plain
 from flareiac_iceberg.format.spec import DEFAULT_PROPERTIES, PartitionField, SortField
 from flareiac_iceberg.table.column_changes import (
@@ -191,6 +191,9 @@ class UpgradeFormat(TableChange):
 
     def step(self) -> Step:
         return replace(TableChange.step(self), why=_UPGRADED.get(self.new, ""))
+
+    def hits(self) -> tuple[Hit, ...]:
+        return (Hit(),)
 
 
 def _shown(value: Data) -> str:
