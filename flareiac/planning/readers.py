@@ -88,12 +88,14 @@ class Readers:
 
     def _readers(self, resource: PlannedResource, step: Step, removed: set[str]) -> Iterator[Reader]:
         hits = step.hits or ((Hit(),) if step.effect in _NOTICED else ())
+        if not hits and not step.readers:
+            return
         readers: dict[str, Reader] = {}
         for hit in hits:
             for reader in self._of_hit(hit, hit.subject or resource.address):
                 if reader.address not in removed and reader.address != resource.address:
                     known = readers.get(reader.address)
-                    readers[reader.address] = reader if known is None else _joined(known, reader)
+                    readers[reader.address] = reader if known is None else known.joined(reader)
         yield from (readers[address] for address in sorted(readers))
         declared = {usage.known_as for usage in self.declared.get(resource.address, ())}
         declared.update(each.known_as for each in self.former.get(resource.address, ()))
@@ -136,8 +138,3 @@ def _is_among(column: str, columns: Iterable[str]) -> bool:
     return any(
         each == column or each.startswith(f"{column}.") or column.startswith(f"{each}.") for each in columns
     )
-
-
-def _joined(one: Reader, other: Reader) -> Reader:
-    columns = tuple(dict.fromkeys((*one.columns, *other.columns)))
-    return replace(one, columns=columns, is_certain=one.is_certain or other.is_certain)

@@ -88,7 +88,7 @@ def _sections(plan: Plan, look: RenderOptions) -> list[str]:
 
 
 def notices(plan: Plan) -> list[str]:
-    """What is to be said about resources that apply leaves alone: drift that it does not heal, and changes
+    """The sentences about resources that apply leaves alone: drift that it does not heal, and changes
     without an effect.
     """
     return [

@@ -36,5 +36,5 @@ def readers_json(readers: Sequence[Reader]) -> list[Json]:
 
 
 def owner_json(owner: Owner | None) -> Json:
-    """``name`` and ``contact``; null where nobody is named."""
+    """``name`` and ``contact``; null without an owner."""
     return None if owner is None else {"name": owner.name, "contact": owner.contact}

@@ -1,7 +1,7 @@
 """One planned resource, or several that change alike, as an entry of the plan."""
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Literal, TypeAlias
 
@@ -174,10 +174,8 @@ def _block_body(resource: PlannedResource, look: RenderOptions) -> list[str]:
         case Action.DELETE | Action.FORGET:
             return []
         case _:
-            kind = look.types.get(resource.type)
-            written_path = kind.showing.written_path if kind is not None else _as_it_is
             changed = change_lines(
-                resource.proposal.changes, patterns, look.style, look.width, " " * 6, written_path
+                resource.proposal.changes, patterns, look.style, look.width, " " * 6, written_path(kind)
             )
             return (
                 [*changed, *_unchanged(resource, patterns, look)] if changed or look.detail == "full" else []
@@ -185,7 +183,7 @@ def _block_body(resource: PlannedResource, look: RenderOptions) -> list[str]:
 
 
 def diff_body(resource: PlannedResource, look: RenderOptions) -> list[str]:
-    """What ``_block_body`` says of the attributes, as lines of a unified diff; empty of what is removed."""
+    """The attributes as ``_block_body`` shows them, as lines of a unified diff; none of what is removed."""
     kind = look.types.get(resource.type)
     patterns = sensitive_in(resource, {} if kind is None else {kind.name: kind.schema})
     match resource.action:
@@ -195,13 +193,12 @@ def diff_body(resource: PlannedResource, look: RenderOptions) -> list[str]:
         case Action.DELETE | Action.FORGET:
             return []
         case _:
-            written_path = kind.showing.written_path if kind is not None else _as_it_is
-            return diff_lines(resource.proposal.changes, patterns, look.width, written_path)
+            return diff_lines(resource.proposal.changes, patterns, look.width, written_path(kind))
 
 
-def _as_it_is(path: Path) -> Path:
-    """The place of a changed attribute of a type that is not installed."""
-    return path
+def written_path(kind: ResourceType | None) -> Callable[[Path], Path | None]:
+    """``Showing.written_path`` of a type; of one that is not installed (None), paths stay as they are."""
+    return kind.showing.written_path if kind is not None else lambda path: path
 
 
 def _unchanged(resource: PlannedResource, patterns: Sequence[Pattern], look: RenderOptions) -> list[str]:
@@ -217,8 +214,8 @@ def _unchanged(resource: PlannedResource, patterns: Sequence[Pattern], look: Ren
         return []
     if look.detail == "full":
         block = _block_of(resource, resource.proposal.planned, patterns, look)
-        written = kind.showing.written_path if kind is not None else _as_it_is
-        touched = {place[0] for change in resource.proposal.changes if (place := written(change.path))}
+        path_of = written_path(kind)
+        touched = {place[0] for change in resource.proposal.changes if (place := path_of(change.path))}
         kept = {name: value for name, value in block.attributes.items() if name not in touched}
         inner = tuple(each for each in block.blocks if each.type not in touched)
         lines = inner_lines(replace(block, attributes=kept, blocks=inner), look.width - 8)

@@ -56,7 +56,7 @@ def _by_type(verb: str, resources: Iterable[PlannedResource], actions: Sequence[
     if 0 < len(chosen) <= _NAMED:
         return [f"{verb} {_names([item.address for item in chosen])}"]
     counted = Counter(item.type for item in chosen)
-    return [f"{verb} {_listed([_many(number, kind) for kind, number in counted.items()])}"] if chosen else []
+    return [f"{verb} {_listed([many(number, kind) for kind, number in counted.items()])}"] if chosen else []
 
 
 def _named(verb: str, things: Sequence[str]) -> list[str]:
@@ -85,7 +85,8 @@ def _rest(texts: Sequence[str]) -> str:
     return f"; and {len(texts) - _NAMED} more" if len(texts) > _NAMED else ""
 
 
-def _many(number: int, kind: str) -> str:
+def many(number: int, kind: str) -> str:
+    """``1 table``, ``2 tables``."""
     return f"{number} {kind}{'' if number == 1 else 's'}"
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import field
+from dataclasses import field, replace
 from enum import StrEnum
 from typing import Final
 
@@ -113,6 +113,11 @@ class Reader:
     """The name by which the system of the resource knows it, such as a consumer group; a planner names a
     reader by this alone.
     """
+
+    def joined(self, other: "Reader") -> "Reader":
+        """The same reader, with what either says of it."""
+        columns = tuple(dict.fromkeys((*self.columns, *other.columns)))
+        return replace(self, columns=columns, is_certain=self.is_certain or other.is_certain)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

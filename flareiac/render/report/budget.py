@@ -39,7 +39,7 @@ class Part:
 
 @dataclass(slots=True, kw_only=True)
 class _Filled:
-    """What of a part is shown."""
+    """The entries of a part that are shown, and those that are left out."""
 
     part: Part
     shown: list[Entry] = field(default_factory=list)
@@ -50,7 +50,7 @@ class _Filled:
         return self.part.head + self.part.between + entries + self.part.tail
 
     def missing(self, name: Callable[[str], str] | None) -> str:
-        """How many are left out of how many, and the first of them by name."""
+        """Counts the names that are left out, of all, and lists the first of them."""
         if self.part.single:
             return self.part.single
         names = [each for entry in self.left for each in entry.names]

@@ -14,7 +14,6 @@ from flareiac.kernel.addresses import parse_address
 from flareiac.kernel.data import UNKNOWN, Json
 from flareiac.kernel.diagnostics import Severity
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac.kernel.paths import Path
 from flareiac.kernel.records import OPTIONAL, SPARSE, named
 from flareiac.model.plan import OutputChange, Plan, PlannedResource
 from flareiac.render.change_text import in_few_words
@@ -25,10 +24,10 @@ from flareiac.render.plan_text import notices, output_line, unproven
 from flareiac.render.redaction import REDACTED, Pattern, sensitive_in
 from flareiac.render.report.lineage import Lineage, Uses, lineage
 from flareiac.render.report.reasons import reason_of
-from flareiac.render.resource_text import RenderOptions, diff_body
+from flareiac.render.resource_text import RenderOptions, diff_body, written_path
 from flareiac.render.sections import DESTRUCTIVE, INTERRUPTING, Section, section_of
 from flareiac.render.style import Style
-from flareiac.render.summary_text import sentence
+from flareiac.render.summary_text import many, sentence
 from flareiac.sdk.changes import Action, Blocker, Effect, Origin
 from flareiac.sdk.changes import Reader as PlannedReader
 from flareiac.sdk.resource_type import ResourceType
@@ -74,7 +73,7 @@ class WorkStep:
 
 
 class StateVerdict(StrEnum):
-    """What becomes of the state of a query that stops."""
+    """The fate of the state of a query that stops."""
 
     KEPT = "kept"
     KEPT_IF_PROVEN = "kept_if_proven"
@@ -113,7 +112,7 @@ class ChangedAttribute:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What the plan does to one resource, or would do if it were not blocked.
+    """The work of the plan on one resource, done or blocked.
 
     ``reason``: a stable word for programs. ``what``: the same for people, a part of a sentence.
     ``diff``: the attributes as lines of a unified diff, each with its sign and a blank.
@@ -342,17 +341,20 @@ def hit_by(resource: PlannedResource) -> tuple[str, tuple[Reader, ...]]:
 
 def _readers(named_by_plan: Iterable[PlannedReader]) -> tuple[Reader, ...]:
     """Each reader once, with all its columns."""
-    found: dict[str, Reader] = {}
-    for reader in named_by_plan:
-        before = found.get(reader.address)
-        found[reader.address] = Reader(
-            address=reader.address,
+    readers: dict[str, PlannedReader] = {}
+    for each in named_by_plan:
+        known = readers.get(each.address)
+        readers[each.address] = each if known is None else known.joined(each)
+    return tuple(
+        Reader(
+            address=address,
             owner=reader.owner.text if reader.owner is not None else "",
-            columns=tuple(dict.fromkeys((*(before.columns if before else ()), *reader.columns))),
-            is_certain=reader.is_certain or (before is not None and before.is_certain),
+            columns=reader.columns,
+            is_certain=reader.is_certain,
             is_declared=not reader.is_former,
         )
-    return tuple(found[address] for address in sorted(found))
+        for address, reader in sorted(readers.items())
+    )
 
 
 def _what(
@@ -365,10 +367,9 @@ def _what(
         grave = [f"{step.text} [{step.effect.value}]" for step in worst_first if step.effect in DESTRUCTIVE]
         return ": ".join([*_when_gone(resource), *filter(None, ["; ".join(grave)])])
     if resource.action is not Action.UPDATE:
-        told = (f"{it.text} [{it.effect.value}]" for it in steps if it.effect is not Effect.METADATA)
-        return "; ".join([_VERBS[resource.action], *_first(told)])
-    written_path = _as_it_is if kind is None else kind.showing.written_path
-    changed = _first(in_few_words(resource.proposal.changes, patterns, written_path))
+        others = (f"{it.text} [{it.effect.value}]" for it in steps if it.effect is not Effect.METADATA)
+        return "; ".join([_VERBS[resource.action], *_first(others)])
+    changed = _first(in_few_words(resource.proposal.changes, patterns, written_path(kind)))
     effects = [f"[{effect}]" for effect in dict.fromkeys(step.effect.value for step in steps)]
     if changed:
         return " ".join(["; ".join(changed), *effects])
@@ -388,10 +389,6 @@ def _first(texts: Iterable[str]) -> list[str]:
     found = list(texts)
     more = [f"and {len(found) - _FEW} more"] if len(found) > _FEW else []
     return [*found[:_FEW], *more]
-
-
-def _as_it_is(path: Path) -> Path:
-    return path
 
 
 def _interruption(resource: PlannedResource) -> Interruption | None:
@@ -418,12 +415,8 @@ def _state(resource: PlannedResource) -> StateVerdict:
 
 
 def _attribute(found: Mapping[str, Any]) -> ChangedAttribute:
-    fields = ("origin", "old", "new", "live", "note", "sensitive")
-    return ChangedAttribute(
-        path=tuple(found["path"]),
-        **{name: found[name] for name in fields[1:]},
-        origin=Origin(found["origin"]),
-    )
+    values = {name: found[name] for name in ("old", "new", "live", "note", "sensitive")}
+    return ChangedAttribute(path=tuple(found["path"]), origin=Origin(found["origin"]), **values)
 
 
 def _output(name: str, change: OutputChange) -> ChangedOutput:
@@ -464,26 +457,22 @@ def _verdict_parts(plan: Plan, changes: int) -> Iterator[VerdictPart]:
     found = counts(plan)
     errors = Counter(item.severity for item in plan.diagnostics)[Severity.ERROR]
     if errors:
-        yield VerdictPart(text=f"planning failed with {_many(errors, 'error')}", grave=True)
-    yield VerdictPart(text=_many(changes, "change") if changes else "no changes")
+        yield VerdictPart(text=f"planning failed with {many(errors, 'error')}", grave=True)
+    yield VerdictPart(text=many(changes, "change") if changes else "no changes")
     parts = (
-        (found.restart, _many(found.restart, "restart"), False),
+        (found.restart, many(found.restart, "restart"), False),
         (found.destroy, f"{found.destroy} destroyed", True),
         (found.lose_data, f"{found.lose_data} {'loses' if found.lose_data == 1 else 'lose'} data", True),
-        (found.generation, _many(found.generation, "new generation"), True),
-        (found.due, f"{_many(found.due, 'maintenance task')} due", False),
+        (found.generation, many(found.generation, "new generation"), True),
+        (found.due, f"{many(found.due, 'maintenance task')} due", False),
     )
     yield from (VerdictPart(text=text, grave=grave) for number, text, grave in parts if number)
     if plan.unknown:
         yield VerdictPart(
-            text=f"not everything is known of {_many(len(plan.unknown), 'resource')}", grave=True
+            text=f"not everything is known of {many(len(plan.unknown), 'resource')}", grave=True
         )
     if plan.targeted:
         yield VerdictPart(text="partial: targets or exclusions left resources out", grave=True)
     if plan.maintenance_only:
         yield VerdictPart(text="maintenance alone was planned")
     yield VerdictPart(text=f"blocked: {found.blocked or 'no'}", grave=bool(found.blocked))
-
-
-def _many(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -20,7 +20,7 @@ _UNSEEN: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u18
 _VARIATIONS: Final = ((0xFE00, 0xFE0F), (0xE0100, 0xE01EF))
 _MARKUP: Final = re.compile(r"[\\`*\[\]<&|~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 _BEGINNING: Final = re.compile(r"(?P<kept>\d+)(?P<sign>[.)])|(?P<first>[!-/:-@^-`{-~])")
-"""What would begin a list, a heading or a quotation where a text is the first of its line."""
+"""Characters that begin a list, a heading or a quotation at the start of a line."""
 _PART: Final = "<!-- -->"
 _SIGNED: Final = re.compile(
     r"(?<=[@#!$%&~^*\[])(?=[\w+\[\"'-])"

@@ -1,4 +1,4 @@
-"""Who reads and writes what a plan touches, from the usages that the types of its resources tell. Pure."""
+"""The readers and writers of what a plan touches, from the usages of its resources. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
@@ -62,7 +62,7 @@ class Uses:
                     self._dependent.setdefault(address, []).append(resource.address)
 
     def by(self, address: str) -> tuple[Usage, ...]:
-        """What a resource will use once the plan is applied; nothing of one that goes, or that is not
+        """The usages of a resource once the plan is applied; none of one that goes, or that is not
         asked.
         """
         if address not in self._known:

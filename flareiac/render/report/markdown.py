@@ -100,7 +100,7 @@ def _losing(report: Report) -> Part:
 
 
 def _drifted(change: Change) -> str:
-    """What changed outside: a decision may depend on it."""
+    """Names the changes from outside: a decision may depend on them."""
     return "".join(f"; drift: {prose(text)}" for text in change.drift[:_FEW])
 
 
