@@ -1,4 +1,4 @@
-"""Who answers for a resource: the ``owner`` of its block, or that of the project."""
+"""The owner of a resource: that of its block, or that of the project."""
 
 from dataclasses import field
 

@@ -115,7 +115,7 @@ def test_a_saved_plan_fits(plan: Plan) -> None:
 
 @given(PLAN)
 def test_a_report_fits(plan: Plan) -> None:
-    """Of any plan, and its Markdown is in bounds."""
+    """The report of any plan fits its schema, and its Markdown is in bounds."""
     report = report_of(plan, tool_version="1", types=installed().registry.types)
     check("report", json.loads(write_json(report_json(report))))
     assert len(report_markdown(report, LEAST_CHARACTERS)) <= LEAST_CHARACTERS

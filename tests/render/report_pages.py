@@ -12,7 +12,7 @@ _OWN_BLOCK: Final = re.compile(
     r"<!-- flareiac-report workspace=[\w.%]* -->.*\n*|<details><summary>[\w ]+</summary>\n*|</details>\n*"
 )
 _CALLS: Final = re.compile(r"[@#!~%&$^][\w\[\"']|://|(?i:\bwww\.)|(?i:gh-)\d|(?<!\d):[\w+-]+:")
-"""What GitHub or GitLab make a mention, a reference, a picture or a link of."""
+"""Texts of which GitHub or GitLab make a mention, a reference, a picture or a link."""
 
 
 def tokens(page: str) -> list[Token]:

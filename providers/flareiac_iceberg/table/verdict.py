@@ -66,7 +66,7 @@ class TableChange:
         return Step(text=text, effect=self.effect, why=why, hits=self.hits())
 
     def hits(self) -> tuple[Hit, ...]:
-        """What its readers notice, beyond that which they notice of its effect."""
+        """The columns or parts whose readers notice the change, beyond those who notice its effect."""
         return ()
 
     def verdict(self) -> Verdict:

@@ -1,5 +1,5 @@
-"""What users declare with a change that starts a query again, or that a running one takes, is given to the
-driver: in the spec of the job, or in the settings of its application.
+"""Attributes whose change starts a query again, or that a running one takes, reach the driver: in the spec of
+the job, or in the settings of its application.
 """
 
 import json

@@ -16,7 +16,9 @@ retries died, and one with 20 lived (measured).
 """
 _FIRST_PAUSE: Final = 0.05
 _LONGEST_PAUSE: Final = 2.0
-"""Seconds. The loop that was measured left a stream no turn while it ran: whoever tries again backs off."""
+"""Seconds. The loop that was measured left a stream no turn while it ran, so each further attempt backs
+off.
+"""
 
 
 def attempts(cancel: threading.Event) -> Iterator[int]:
