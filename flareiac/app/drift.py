@@ -2,16 +2,18 @@
 nothing.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from flareiac.app.plan import PlanRequest, plan
+from flareiac.app.service_levels import outside_readers
 from flareiac.app.workspace import Workspace
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.sources import Source
 from flareiac.model.drift import DriftClass, DriftEntry, DriftReport
 from flareiac.model.plan import Plan
+from flareiac.model.service_levels import ReaderStatus, Verdict
 from flareiac.planning.drift import drifted
 from flareiac.planning.make_plan import Inputs
 from flareiac.sdk.changes import Origin
@@ -32,8 +34,10 @@ def drift(workspace: Workspace, request: PlanRequest) -> Found:
     report = plan(workspace, replace(request, confirm=True))
     if report.plan is None or report.inputs is None:
         return Found(drift=None, diagnostics=report.diagnostics, sources=report.sources)
+    found = compared(report.plan, report.inputs, report.recorded)
+    levels = outside_readers(workspace, report.inputs.snapshot, only_bounded=True)
     return Found(
-        drift=compared(report.plan, report.inputs, report.recorded),
+        drift=replace(found, entries=(*found.entries, *unkept(levels))),
         diagnostics=report.diagnostics,
         sources=report.sources,
     )
@@ -58,6 +62,19 @@ def compared(made: Plan, inputs: Inputs, recorded: int) -> DriftReport:
         entries.extend(_extra(resource.address, observed))
     checked = sum(1 for item in made.resources if item.recorded is not None)
     return DriftReport(entries=tuple(entries), checked=checked, unchecked=recorded - checked)
+
+
+def unkept(levels: Iterable[ReaderStatus]) -> list[DriftEntry]:
+    """The readers outside whose service level is broken, or not known to be kept. Pure."""
+    texts: dict[str, list[str]] = {}
+    for level in levels:
+        if level.verdict not in (None, Verdict.KEPT):
+            lines = [f"{level.subject}: {reason}" for reason in level.reasons]
+            texts.setdefault(level.reader, []).extend(lines)
+    return [
+        DriftEntry(address=reader, kind=DriftClass.UNHEALTHY, texts=tuple(lines))
+        for reader, lines in texts.items()
+    ]
 
 
 def _extra(address: str, observed: Observation | None) -> list[DriftEntry]:

@@ -10,6 +10,7 @@ from flareiac.kernel.data import Attributes, Data, canonical
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import OPTIONAL, SPARSE
 from flareiac.sdk.owner import Owner
+from flareiac.sdk.service_level import ServiceLevel
 
 _DIGITS: Final = 16
 _COST: Final = 2**12
@@ -27,6 +28,7 @@ class OutsideReader:
     columns: tuple[str, ...] | None = field(default=None, metadata=OPTIONAL)
     known_as: str = field(default="", metadata=SPARSE)
     owner: Owner | None = field(default=None, metadata=SPARSE)
+    level: ServiceLevel | None = field(default=None, metadata=SPARSE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

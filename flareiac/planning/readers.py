@@ -30,6 +30,7 @@ def outside_readers(usages: Iterable[Usage], owner_of: Owners) -> tuple[OutsideR
             columns=usage.columns,
             known_as=usage.known_as,
             owner=owner_of(usage.holder),
+            level=usage.level,
         )
         for usage in sorted(
             (usage for usage in usages if usage.is_outside), key=lambda each: (each.holder, each.subject)

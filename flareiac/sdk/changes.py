@@ -13,6 +13,7 @@ from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.paths import Path
 from flareiac.kernel.records import OPTIONAL, SPARSE, UNSTORED
 from flareiac.sdk.owner import Owner
+from flareiac.sdk.service_level import ServiceLevel
 
 _SENTENCE_END: Final = re.compile(r"(?<=\.)\s")
 
@@ -258,6 +259,8 @@ class Usage:
     """The name by which the system of the subject knows the holder, such as a consumer group."""
     is_outside: bool = False
     """True of a reader outside of the project: nothing waits for it, and nothing is held for it."""
+    level: ServiceLevel | None = None
+    """How fresh the subject has to be for the holder, as declared."""
     counts: bool = False
     """True if the holder's plan says how many rows the subject has, so that its history is read."""
 

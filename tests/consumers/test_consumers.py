@@ -7,7 +7,9 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
+from pyiceberg.catalog.sql import SqlCatalog
 
 from tests.support.command_line import Ended, flareiac
 
@@ -128,3 +130,27 @@ def test_instances_of_a_block_are_read_one_by_one(tmp_path: Path) -> None:
     plan = made.plan()
     assert plan.count("Read by consumer.board") == 1
     assert plan.index('# table.orders["eu"] will be updated') < plan.index("Read by consumer.board")
+
+
+def test_old_data_breaks_the_level_of_a_consumer_and_is_drift(project: Project) -> None:
+    project.write(ORDERS, BOARD.replace("reads ", 'sla = { max_age = "1h" }\n  reads '))
+    assert "No changes." in project.plan()
+    project.apply()
+    drift = project.run("drift", code=3).text
+    assert "# consumer.board is unhealthy" in drift
+    assert "table.orders: it holds no data, and max_age is 1h" in drift
+    lake = project.root / "lake"
+    catalog = SqlCatalog(
+        "lake", uri=f"sqlite:///{lake}/catalog.db?timeout=15", warehouse=f"file://{lake}/warehouse"
+    )
+    table = catalog.load_table("demo.orders")
+    table.append(pa.Table.from_pylist([{"id": 1, "city": "x"}], schema=table.schema().as_arrow()))
+    catalog.close()
+    assert "No drift." in project.run("drift").text
+    (row,) = json.loads(project.run("status", "-json").out)["readers"]
+    assert (row["verdict"], row["max_age_ms"]) == ("kept", 3_600_000)
+    assert row["age_ms"] < 3_600_000
+    project.write(ORDERS, BOARD)
+    project.apply()
+    (row,) = json.loads(project.run("status", "-json").out)["readers"]
+    assert row["verdict"] is None

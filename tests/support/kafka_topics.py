@@ -7,7 +7,15 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Producer, TopicPartition
+from confluent_kafka import (
+    OFFSET_BEGINNING,
+    Consumer,
+    ConsumerGroupTopicPartitions,
+    KafkaError,
+    KafkaException,
+    Producer,
+    TopicPartition,
+)
 from confluent_kafka import TopicCollection as Names
 from confluent_kafka.admin import (
     AdminClient,
@@ -161,6 +169,11 @@ class Topics:
                 assert time.monotonic() < deadline, f"{group} was given no partition of {name}"
                 consumer.poll(0.2)
             yield
+
+    def commit(self, name: str, group: str, offsets: Mapping[int, int]) -> None:
+        """A consumer group without members has read partitions up to these offsets."""
+        places = [TopicPartition(name, *place) for place in offsets.items()]
+        _done(self._admin.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(group, places)]))
 
     def groups(self) -> list[str]:
         """The consumer groups that the broker knows, sorted."""

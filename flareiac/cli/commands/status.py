@@ -9,6 +9,7 @@ from typing import Annotated, Final
 import typer
 
 from flareiac.app.inspect import status as running
+from flareiac.app.service_levels import outside_readers
 from flareiac.app.statistics import sheets, statistics
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
@@ -16,6 +17,7 @@ from flareiac.cli.project import opened
 from flareiac.cli.terminal import Terminal
 from flareiac.kernel.data import write_json
 from flareiac.render.control_characters import visible
+from flareiac.render.reader_status_text import reader_status_json, reader_status_text
 from flareiac.render.statistics_text import statistics_json, statistics_text
 from flareiac.render.status_text import status_json, status_text
 from flareiac.sdk.command_options import Json
@@ -44,11 +46,14 @@ def _status(invocation: Invocation, *, as_json: bool) -> str:
     with opened(invocation) as workspace:
         snapshot = workspace.load_state().snapshot
         rows, found = running(workspace, snapshot), statistics(workspace, snapshot)
+        readers = outside_readers(workspace, snapshot)
     if as_json:
         held = {sheet.name: statistics_json(found.get(sheet, {})) for sheet in sheets(workspace)}
-        return write_json({**status_json(rows), **held}, indent=2)
+        return write_json({**status_json(rows), **held, "readers": reader_status_json(readers)}, indent=2)
     width = invocation.terminal.columns()
     texts = [statistics_text(sheet, items, width=width) for sheet, items in found.items()]
+    if readers:
+        texts.append(reader_status_text(readers, width=width))
     return "\n".join(
         [*([status_text(rows, now=time.time(), width=width)] if rows or not texts else []), *texts]
     )

@@ -9,6 +9,7 @@ from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure
 from flareiac.kernel.records import encode
 from flareiac.sdk.actions import Adopt, Create, CustomAction, Delete, Revive, Settleable, Update
+from flareiac.sdk.freshness import Freshness, FreshnessRequest
 from flareiac.sdk.maintenance import MeasureRequest
 from flareiac.sdk.project import Project
 from flareiac.sdk.requests import ApplyRequest, ChangeRequest, ReadRequest
@@ -16,6 +17,7 @@ from flareiac.sdk.results import NotApplied, Observation, Outcome
 from flareiac.sdk.statistics import Statistics, StatisticsRequest
 from flareiac_iceberg.catalogs.connections import Connections
 from flareiac_iceberg.catalogs.resolve import target_of
+from flareiac_iceberg.format.newest_data import newest_data
 from flareiac_iceberg.maintenance.catalog_listing import Listings
 from flareiac_iceberg.maintenance.read import figures, reader_of
 from flareiac_iceberg.maintenance.statistics import survey
@@ -27,7 +29,7 @@ from flareiac_iceberg.table.actions.order import order_of
 from flareiac_iceberg.table.actions.revive import TableReviver
 from flareiac_iceberg.table.actions.rollback import EarlierStates
 from flareiac_iceberg.table.actions.update import TableUpdater
-from flareiac_iceberg.table.current import current
+from flareiac_iceberg.table.current import current, own
 from flareiac_iceberg.table.observer import TableObserver
 from flareiac_iceberg.table.purge_survey import PurgeSurvey
 
@@ -91,6 +93,11 @@ class TableDriver:
         target = target_of(request.recorded.attributes, request.references)
         surveyed = survey(current(target), target.full_name, request, reader_of(target.catalog))
         return statistics_of(surveyed, now=request.now)
+
+    def freshness(self, request: FreshnessRequest) -> Freshness:
+        """Returns when rows last came into the recorded table. Raises ``Failure``."""
+        target = target_of(request.recorded.attributes, request.references)
+        return newest_data(own(target, request.recorded).metadata)
 
     def foresee(self, request: ApplyRequest[Settleable]) -> Outcome | None:
         """See ``settle``, which reads only."""

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 
 from confluent_kafka import (
     Consumer,
+    ConsumerGroupTopicPartitions,
     IsolationLevel,
     KafkaError,
     KafkaException,
@@ -155,6 +156,38 @@ class Cluster:
             )
             for place, future in asked.items()
         }
+
+    def newest(self, places: Iterable[tuple[str, int]]) -> Mapping[tuple[str, int], int | None]:
+        """By topic and partition the greatest timestamp of its records (ms since 1970, UTC), None where it
+        holds none. Brokers before Kafka 3.0 refuse.
+        """
+        asked = self._admin.list_offsets(
+            {TopicPartition(*place): OffsetSpec.max_timestamp() for place in places},
+            isolation_level=IsolationLevel.READ_UNCOMMITTED,
+            request_timeout=self._left,
+        )
+        newest: dict[tuple[str, int], int | None] = {}
+        for place, future in asked.items():
+            at = self._answer(future, f"newest record of {place.topic}, partition {place.partition}")
+            newest[place.topic, place.partition] = None if at.offset < 0 else int(at.timestamp)
+        return newest
+
+    def committed(
+        self, group: str, places: Iterable[tuple[str, int]]
+    ) -> Mapping[tuple[str, int], int | None]:
+        """By topic and partition the offset that a group has committed, None where it has committed none."""
+        wanted = [TopicPartition(*place) for place in places]
+        asked = self._admin.list_consumer_group_offsets(
+            [ConsumerGroupTopicPartitions(group, wanted)], request_timeout=self._left
+        )
+        answer = self._answer(asked[group], f"offsets of group {group}")
+        offsets: dict[tuple[str, int], int | None] = {}
+        for place in answer.topic_partitions:
+            if place.error is not None:
+                reason = Reason(name=place.error.name(), text=place.error.str())
+                raise Failure(self._refusal(Refused(reason), f"offsets of group {group}"))
+            offsets[place.topic, place.partition] = None if place.offset < 0 else int(place.offset)
+        return offsets
 
     def configs(self, names: Sequence[str]) -> Mapping[str, Mapping[str, ConfigValue]]:
         """The settings of topics, by topic and name; those of a topic that is not allowed to be asked about

@@ -18,6 +18,7 @@ from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import decode, encode
 from flareiac.sdk.actions import Adopt, Change, Create, Delete, Settleable, Update
 from flareiac.sdk.capabilities import Preflight
+from flareiac.sdk.freshness import Freshness, FreshnessRequest
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import ApplyRequest, ChangeRequest, ReadRequest
 from flareiac.sdk.results import Applied, Missing, NotApplied, Observation, Outcome, Present, Unreadable
@@ -25,6 +26,7 @@ from flareiac_kafka import codes
 from flareiac_kafka.broker.cluster import ConfigChange, ConfigValue, TopicDescription
 from flareiac_kafka.broker.failures import Refused, not_allowed
 from flareiac_kafka.broker.reader import asking, opened
+from flareiac_kafka.topic.freshness import freshness_of
 from flareiac_kafka.topic.managed_by import (
     MARK_SETTING,
     another_state,
@@ -199,6 +201,22 @@ class TopicDriver:
             return NotApplied(diagnostics=(_refused(definition, refused),))
         _until(cluster, definition, lambda live_topic: isinstance(live_topic, Absent))
         return gone
+
+    def freshness(self, request: FreshnessRequest) -> Freshness:
+        """Returns when records last came into the recorded topic, and how far its groups are behind. Raises
+        ``Failure``.
+        """
+        definition = TopicDefinition.of(request.recorded.attributes)
+        connection = _connection(definition, request.references)
+        with asking(connection):
+            cluster = opened(connection, definition.kafka.address, threading.Event())
+            topic = cluster.topics([definition.name])[1].get(definition.name)
+            if topic is None:
+                return Freshness(newest_ms=None, why=f"the cluster has no topic {definition.name}")
+            if topic.id != identity_of(request.recorded.identity).id:
+                why = f"the topic {definition.name} was made again since it was recorded"
+                return Freshness(newest_ms=None, why=why)
+            return freshness_of(cluster, definition.name, topic.replicas, request.groups)
 
     def foresee(self, request: ApplyRequest[Settleable]) -> Outcome | None:
         """See ``settle``, which reads only."""
