@@ -1,9 +1,18 @@
 """Differences from what the last apply recorded: the report of ``drift``."""
 
+import re
+from collections.abc import Sequence
 from enum import StrEnum
+from typing import Final
 
+from flareiac.kernel.data import ABSENT, Data, canonical, digest
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac.sdk.changes import AttributeChange
+from flareiac.kernel.paths import Path, render_path
+from flareiac.sdk.results import NOT_TRACED, Trace
+
+_PASSING: Final = re.compile(r"(?<![\w\"#])\d[\d.,:TZ+-]*(?![\w\"])")
+"""A number or a time that stands alone in a sentence: it may be another one in each run."""
+_LENGTH: Final = 16
 
 
 class DriftClass(StrEnum):
@@ -20,24 +29,49 @@ class DriftClass(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DriftEntry:
-    """One finding about one resource. ``texts`` say it in words; ``changes`` hold the values of what
-    changed.
+class DriftFinding:
+    """One difference of one resource. ``text`` says it in words. ``path`` is the attribute that differs; it
+    is empty where the finding is about the whole resource, and ``old`` (recorded) and ``live`` are ABSENT.
+
+    ``fingerprint`` is the same in each run, on each host, as long as the same thing is found: see
+    ``fingerprint_of``.
     """
 
     address: str
     kind: DriftClass
-    texts: tuple[str, ...] = ()
-    changes: tuple[AttributeChange, ...] = ()
+    text: str
+    fingerprint: str
+    path: Path = ()
+    old: Data = ABSENT
+    live: Data = ABSENT
+    sensitive: bool = False
+    trace: Trace = NOT_TRACED
+
+    @property
+    def attribute(self) -> str:
+        """The attribute as a person writes it, empty for the whole resource."""
+        return render_path(self.path)
+
+
+def fingerprint_of(
+    lineage: str, address: str, kind: DriftClass, path: Path, values: Sequence[Data], text: str
+) -> str:
+    """Returns 16 hexadecimal digits that tell one finding of a state from all others.
+
+    ``values``: the recorded and the live value, which make another finding when they change. Without them the
+    ``text`` counts, but for its numbers and times: a lag that grows stays one finding.
+    """
+    told = [canonical(value) for value in values] if values else [_PASSING.sub("#", text)]
+    return digest([lineage, address, kind.value, list(path), told])[:_LENGTH]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriftReport:
-    """Everything found, by address. ``checked`` counts the resources that were looked at, ``unchecked`` those
+    """All findings, by address. ``checked`` counts the resources that were looked at, ``unchecked`` those
     that could not be.
     """
 
-    entries: tuple[DriftEntry, ...] = ()
+    findings: tuple[DriftFinding, ...] = ()
     checked: int = 0
     unchecked: int = 0
 
@@ -46,4 +80,8 @@ class DriftReport:
         """Returns True if something that was declared is not as recorded; what is not declared is reported
         and is no drift.
         """
-        return any(entry.kind is not DriftClass.UNMANAGED for entry in self.entries)
+        return any(finding.kind is not DriftClass.UNMANAGED for finding in self.findings)
+
+    def resources(self, kind: DriftClass) -> int:
+        """Returns the number of resources with findings of a class."""
+        return len({finding.address for finding in self.findings if finding.kind is kind})

@@ -12,13 +12,13 @@ from flareiac.kernel.data import Json
 from flareiac.kernel.diagnostics import Diagnostic, Severity
 from flareiac.kernel.sources import Source
 from flareiac.model.desired import OutputValue
-from flareiac.model.drift import DriftClass, DriftEntry, DriftReport
+from flareiac.model.drift import DriftClass, DriftFinding, DriftReport
 from flareiac.model.events import Completed, Event, Failed, Note, Progressed, Skipped, Started
 from flareiac.model.plan import Operation, OutputChange, Plan, PlannedResource, PlannedTask, Verb
 from flareiac.render.apply_text import event_line
 from flareiac.render.counts import Counts, applied, counts, plan_line
 from flareiac.render.diagnostics import diagnostic_json
-from flareiac.render.drift import change_json
+from flareiac.render.drift import classes_text, finding_json
 from flareiac.render.json_values import TERRAFORM_VERSION, parsed
 from flareiac.render.output_text import outputs_json
 from flareiac.render.plan_json import task_json
@@ -51,6 +51,7 @@ _VERBS = {
     Verb.STAGE: "update",
     Verb.MAINTAIN: "update",
 }
+_DRIFT_ACTIONS = {DriftClass.MISSING: "delete", DriftClass.UNMANAGED: "noop"}
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warn"}
 
 
@@ -147,7 +148,7 @@ def drift_lines(
     """
     lines, complaints = [version_line(tool_version, clock)], list(diagnostics)
     if report is not None:
-        lines.extend(_drift_entry(entry, clock) for entry in report.entries)
+        lines.extend(_drift_finding(finding, clock) for finding in report.findings)
         if not any(complaint.severity is Severity.ERROR for complaint in complaints):
             lines.append(_drift_summary(report, clock))
     lines.extend(diagnostic_record(complaint, sources or {}, clock=clock) for complaint in complaints)
@@ -227,37 +228,32 @@ def _drifted(resource: PlannedResource, clock: Clock) -> Line:
     )
 
 
-def _drift_entry(entry: DriftEntry, clock: Clock) -> Line:
-    action = (
-        "delete"
-        if entry.kind is DriftClass.MISSING
-        else "noop"
-        if entry.kind is DriftClass.UNMANAGED
-        else "update"
-    )
+def _drift_finding(finding: DriftFinding, clock: Clock) -> Line:
     change: Line = {
-        "resource": resource_record(entry.address, ""),
-        "action": action,
-        "flareiac": {
-            "class": entry.kind.value,
-            "drift": list(entry.texts),
-            "changes": [change_json(item) for item in entry.changes],
-        },
+        "resource": resource_record(finding.address, ""),
+        "action": _DRIFT_ACTIONS.get(finding.kind, "update"),
+        "flareiac": finding_json(finding),
     }
     return _line(
         "info",
-        f"{entry.address}: Drift detected ({entry.kind.value})",
+        f"{finding.address}: Drift detected ({finding.kind.value}): {finding.text}",
         clock,
         {"type": "resource_drift", "change": change},
     )
 
 
 def _drift_summary(report: DriftReport, clock: Clock) -> Line:
-    found = {kind.value: sum(entry.kind is kind for entry in report.entries) for kind in DriftClass}
-    classes = ", ".join(f"{number} {kind}" for kind, number in found.items() if number)
+    found = {kind.value: report.resources(kind) for kind in DriftClass}
+    classes = classes_text(report)
     title = "Drift" if report.drifted else "No drift"
     message = f"{title}{': ' if classes else ''}{classes}; {report.checked} checked."
-    summary = {"drifted": report.drifted, "checked": report.checked, "unchecked": report.unchecked, **found}
+    summary = {
+        "drifted": report.drifted,
+        "checked": report.checked,
+        "unchecked": report.unchecked,
+        "findings": len(report.findings),
+        **found,
+    }
     return _line("info", message, clock, {"type": "drift_summary", "drift": summary})
 
 

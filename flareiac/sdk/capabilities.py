@@ -12,10 +12,11 @@ from typing import Protocol, runtime_checkable
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics
 from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.kernel.paths import Path
 from flareiac.sdk.actions import Control, PerformStage, Quiesce, Revive, RunCommand, Settleable
 from flareiac.sdk.references import References, Resolved
-from flareiac.sdk.requests import ApplyRequest, ChangeRequest, ReadRequest
-from flareiac.sdk.results import Observation, Outcome, Recorded, StageDone
+from flareiac.sdk.requests import ApplyRequest, ChangeRequest, ReadRequest, TraceRequest
+from flareiac.sdk.results import Observation, Outcome, Recorded, StageDone, Trace
 from flareiac.sdk.run_status import LogText, RunStatus
 
 
@@ -25,6 +26,17 @@ class Prefetching(Protocol):
 
     def prefetch(self, requests: Sequence[ReadRequest]) -> Mapping[str, Observation]:
         """The observations that are complete by now, by address; the others are read one by one."""
+        ...
+
+
+@runtime_checkable
+class Tracing(Protocol):
+    """A driver whose system keeps the past of its resources."""
+
+    def trace(self, request: TraceRequest) -> Mapping[Path, Trace]:
+        """Returns what the system tells about these attributes, and nothing of those about which it does not.
+        Raises ``Failure``.
+        """
         ...
 
 

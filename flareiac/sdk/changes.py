@@ -43,6 +43,13 @@ class AttributeChange:
     live: Data
     note: str = field(default="", metadata=SPARSE)
     sensitive: bool = field(default=False, metadata=SPARSE)
+    drift: str = field(default="", compare=False, metadata=UNSTORED)
+    """The sentence of ``Proposal.drift`` that is about this attribute alone."""
+
+    @property
+    def has_drifted(self) -> bool:
+        """Returns True if what is there is not what was recorded."""
+        return self.origin in (Origin.DRIFT, Origin.BOTH)
 
 
 class Action(StrEnum):

@@ -7,6 +7,7 @@ from typing import Generic, TypeAlias, TypeVar
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.kernel.paths import Path
 from flareiac.sdk.actions import Change
 from flareiac.sdk.changes import Impact, Usage
 from flareiac.sdk.project import Project
@@ -48,6 +49,16 @@ class Question:
     provider: str
     type: str
     request: ReadRequest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceRequest:
+    """Asks when and by whom attributes of a recorded resource became what they are."""
+
+    address: str
+    recorded: Recorded
+    references: References
+    paths: tuple[Path, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

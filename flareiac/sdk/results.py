@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from flareiac.kernel.codes import Code
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic
 from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.kernel.paths import Path
 from flareiac.sdk.lakehouse import TableHistory
 
 
@@ -40,13 +41,42 @@ class Members:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Unmanaged:
+    """A part of a resource that is not declared. ``path`` is where an attribute would declare it."""
+
+    text: str
+    path: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Writer:
+    """The program and the user that made a change, as the system names them; empty where it does not."""
+
+    program: str = ""
+    version: str = ""
+    user: str = ""
+    application: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """``since``: when an attribute became what it is, in UTC seconds since 1970. None: not known."""
+
+    since: float | None = None
+    by: Writer | None = None
+
+
+NOT_TRACED: Final = Trace()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Present:
     """It is there. ``attributes`` are canonical, in the shape of the planner's; ``identity`` as in
     ``Recorded``.
 
     ``facts``: what its own provider's planner needs of this moment, a record of that provider; never
-    recorded. None: nothing was looked at. ``unmanaged`` describes things inside it that are not declared (for
-    ``drift``), ``unhealthy`` what is wrong with it while it runs. ``history``: of a table, what of it can be
+    recorded. None: nothing was looked at. ``unmanaged``: its parts that are not declared (for ``drift``),
+    ``unhealthy`` what is wrong with it while it runs. ``history``: of a table, what of it can be
     read as a stream, where it was asked for; for the planners of others, and never recorded. ``members``: of
     a data block, by attribute.
     """
@@ -54,7 +84,7 @@ class Present:
     attributes: Attributes
     identity: Attributes = field(default_factory=dict)
     facts: object = None
-    unmanaged: tuple[str, ...] = ()
+    unmanaged: tuple[Unmanaged, ...] = ()
     unhealthy: tuple[str, ...] = ()
     history: TableHistory | None = None
     members: Mapping[str, Members] = field(default_factory=dict)

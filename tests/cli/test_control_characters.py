@@ -12,7 +12,7 @@ from flareiac.cli.terminal import Terminal
 from flareiac.kernel.codes import Code
 from flareiac.kernel.diagnostics import error
 from flareiac.model.desired import OutputValue
-from flareiac.model.drift import DriftClass, DriftEntry, DriftReport
+from flareiac.model.drift import DriftClass, DriftFinding, DriftReport
 from flareiac.model.events import Note
 from flareiac.model.plan import OutputChange
 from flareiac.render.apply_text import event_line, stale_text
@@ -23,6 +23,7 @@ from flareiac.render.output_text import outputs_text
 from flareiac.render.plan_text import plan_text
 from flareiac.render.style import Style, Tone
 from flareiac.sdk.changes import Action, Effect, Step
+from flareiac.sdk.results import Trace, Writer
 from tests.render.plans import plan, resource
 
 HOSTILE = "a\x1b[31mb\x07\x9b2J\rc\x00\u202e"
@@ -44,7 +45,19 @@ def everything(*, colour: bool) -> list[str]:
         },
     )
     drifted = DriftReport(
-        entries=(DriftEntry(address=HOSTILE, kind=DriftClass.CHANGED, texts=(HOSTILE,)),), checked=1
+        findings=(
+            DriftFinding(
+                address=HOSTILE,
+                kind=DriftClass.CHANGED,
+                text=HOSTILE,
+                path=(HOSTILE,),
+                old=HOSTILE,
+                live=HOSTILE,
+                fingerprint="f",
+                trace=Trace(by=Writer(program=HOSTILE, version=HOSTILE, user=HOSTILE, application=HOSTILE)),
+            ),
+        ),
+        checked=1,
     )
     return [
         plan_text(made, colour=colour, width=100),

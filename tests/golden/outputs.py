@@ -2,9 +2,9 @@
 
 Always ``plan.txt`` and ``diagnostics.txt``, empty ones left out. Named in the option ``also``: ``plan.json``
 (what ``show -json`` prints of the plan), ``plan.jsonl`` (what ``plan -json`` prints), ``report.md`` and
-``report.json`` (what ``report`` prints of the plan), ``apply.txt`` and ``apply.jsonl`` (what ``apply`` prints
-once the plan is approved, with and without ``-json``, in a world of doubles). JSON is laid out for its
-reader.
+``report.json`` (what ``report`` prints of the plan), ``drift.txt`` and ``drift.jsonl`` (what ``drift``
+prints), ``apply.txt`` and ``apply.jsonl`` (what ``apply`` prints once the plan is approved, with and without
+``-json``, in a world of doubles). JSON is laid out for its reader.
 """
 
 from collections.abc import Iterable
@@ -12,18 +12,20 @@ from pathlib import Path
 from typing import Any
 
 from flareiac.app.discovery import installed
+from flareiac.app.drift import compared
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.model.events import Event
 from flareiac.model.plan import Plan
 from flareiac.planning.make_plan import Inputs, make_plan
 from flareiac.render.apply_text import EndedOperations, apply_summary, event_line
 from flareiac.render.diagnostics import text
+from flareiac.render.drift import drift_text
 from flareiac.render.plan_json import plan_json
 from flareiac.render.plan_text import plan_text
 from flareiac.render.report.content import report_of
 from flareiac.render.report.json import report_json
 from flareiac.render.report.markdown import report_markdown
-from flareiac.render.ui_json import event_record, plan_lines, summary_record
+from flareiac.render.ui_json import drift_lines, event_record, plan_lines, summary_record
 from tests.golden.case import Case, configuration, planning_inputs
 from tests.golden.doubles import apply_to_doubles
 from tests.support.json_layout import laid_out
@@ -71,6 +73,12 @@ def _also(case: Case, made: Plan, inputs: Inputs) -> dict[str, str]:
             found["report.md"] = report_markdown(report, case.options.max_chars)
         if "report.json" in case.options.also:
             found["report.json"] = laid_out(report_json(report))
+    if {"drift.txt", "drift.jsonl"} & set(case.options.also):
+        drift = compared(made, inputs, len(inputs.snapshot.resources))
+        if "drift.txt" in case.options.also:
+            found["drift.txt"] = drift_text(drift)
+        if "drift.jsonl" in case.options.also:
+            found["drift.jsonl"] = _lines(drift_lines(drift, tool_version=_VERSION, clock=clock))
     if {"apply.txt", "apply.jsonl"} & set(case.options.also):
         assert made.applyable, "a plan that cannot be applied has no output of an apply"
         events: list[Event] = []

@@ -78,7 +78,9 @@ def test_what_a_plan_would_repair_is_drift(path: Path, tmp_path: Path) -> None:
         and (item.proposal.blockers or item.action not in (Action.NO_OP, Action.RECORD))
     }
     reported = {
-        entry.address for entry in report.entries if entry.kind in (DriftClass.CHANGED, DriftClass.MISSING)
+        finding.address
+        for finding in report.findings
+        if finding.kind in (DriftClass.CHANGED, DriftClass.MISSING)
     }
     drifts = {item.address for item in alone.resources if item.proposal.drift}
     makes_way = {item.address for item in alone.resources if item.disturbances}

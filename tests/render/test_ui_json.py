@@ -4,7 +4,7 @@ from flareiac.kernel.codes import Code
 from flareiac.kernel.diagnostics import error, warning
 from flareiac.kernel.sources import Source
 from flareiac.model.desired import OutputValue
-from flareiac.model.drift import DriftClass, DriftEntry, DriftReport
+from flareiac.model.drift import DriftClass, DriftFinding, DriftReport
 from flareiac.model.events import Completed, Failed, Note, Progressed, Skipped, Started
 from flareiac.model.plan import OutputChange
 from flareiac.render.ui_json import drift_lines, event_record, plan_lines, summary_record
@@ -124,22 +124,24 @@ def test_the_summary_counts_what_was_done() -> None:
     )
 
 
-def test_each_drift_is_a_line() -> None:
-    report = DriftReport(
-        entries=(DriftEntry(address="job.a", kind=DriftClass.MISSING, texts=("the driver is dead",)),),
-        checked=3,
+def test_each_finding_is_a_line() -> None:
+    finding = DriftFinding(
+        address="job.a", kind=DriftClass.MISSING, text="the driver is dead", fingerprint="f"
     )
+    report = DriftReport(findings=(finding,), checked=3)
     _, line, summary = read(drift_lines(report, tool_version="0.1.0", clock=clock))
     assert (line["type"], line["change"]["action"], line["change"]["flareiac"]["class"]) == (
         "resource_drift",
         "delete",
         "missing",
     )
+    assert line["change"]["flareiac"]["fingerprint"] == "f"
     assert (summary["type"], summary["@message"]) == ("drift_summary", "Drift: 1 missing; 3 checked.")
     assert summary["drift"] == {
         "drifted": True,
         "checked": 3,
         "unchecked": 0,
+        "findings": 1,
         "changed": 0,
         "missing": 1,
         "unmanaged": 0,

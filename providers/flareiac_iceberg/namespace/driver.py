@@ -9,7 +9,16 @@ from flareiac.kernel.records import decode, encode
 from flareiac.sdk.actions import Adopt, Change, Create, Delete, Settleable, Update
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import ApplyRequest, ChangeRequest, ReadRequest
-from flareiac.sdk.results import Applied, Missing, NotApplied, Observation, Outcome, Present, Unreadable
+from flareiac.sdk.results import (
+    Applied,
+    Missing,
+    NotApplied,
+    Observation,
+    Outcome,
+    Present,
+    Unmanaged,
+    Unreadable,
+)
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.absence import Absence, without_catalog
 from flareiac_iceberg.catalogs.base import CatalogSpec
@@ -153,13 +162,17 @@ def _applied(action: Change, observed: Mapping[str, str]) -> Applied:
 
 def _unmanaged(
     frame: NamespaceDefinition, desired: Attributes | None, there: Iterable[str]
-) -> tuple[str, ...]:
+) -> tuple[Unmanaged, ...]:
     """The properties that no one declares, where any are declared at all."""
     if frame.properties is None:
         return ()
     wanted = (NamespaceDefinition.of(desired).properties if desired is not None else None) or {}
     declared = {*_BY_OTHERS, *frame.properties, *wanted}
-    return tuple(f'property "{name}"' for name in there if name not in declared)
+    return tuple(
+        Unmanaged(text=f'property "{name}"', path=("properties", name))
+        for name in there
+        if name not in declared
+    )
 
 
 def _found(attributes: Attributes, references: References) -> Mapping[str, str] | None:

@@ -7,7 +7,7 @@ from typing import Final
 from flareiac.kernel.data import ABSENT, Attributes, Data
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import encode
-from flareiac.sdk.changes import Action, AttributeChange, Blocker, Effect, Origin, Proposal, Step, blocker
+from flareiac.sdk.changes import Action, AttributeChange, Blocker, Effect, Proposal, Step, blocker
 from flareiac.sdk.classify import classify
 from flareiac.sdk.on_change import ChangeClass
 from flareiac.sdk.requests import PlanRequest
@@ -150,22 +150,20 @@ def _update(case: Case, observed: Present) -> Proposal:
     )
     change = _property_change(wanted, case.before, _properties(observed))
     kept = any(attribute_change.path == ("on_destroy",) for attribute_change in changes)
-    drifted = (
-        [
-            attribute_change
+    if recorded is not None:
+        changes = tuple(
+            replace(attribute_change, drift=_drift(attribute_change))
+            if attribute_change.has_drifted
+            else attribute_change
             for attribute_change in changes
-            if attribute_change.origin in (Origin.DRIFT, Origin.BOTH)
-        ]
-        if recorded
-        else []
-    )
+        )
     return Proposal(
         action=_action(recorded, worth=bool(change.set or change.remove or kept), record=bool(changes)),
         planned=planned,
         changes=changes,
         steps=_steps(change),
         blockers=(*_moved(case), *_foreign(case, observed)),
-        drift=tuple(map(_drift, drifted)),
+        drift=tuple(attribute_change.drift for attribute_change in changes if attribute_change.drift),
         payload=encode(change),
     )
 

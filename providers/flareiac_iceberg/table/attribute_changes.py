@@ -49,11 +49,14 @@ def attribute_changes(
     ordered = _in_all([spec for spec in (desired, was, live) if spec is not None])
     new, there = _shape(desired, desired, ordered), _shape(recorded or desired, live, ordered)
     old = None if recorded is None or was is None else _shape(recorded, was, ordered)
-    return (
+    changes = (
         *_renamed(diff),
         *_folded(classify(new, old, there), Records(new=desired, old=was, live=live), new, old or {}),
         *_lost_defaults(desired, diff),
         *named_changes(desired, recorded, diff.observed, diff.ended),
+    )
+    return tuple(
+        replace(change, drift=_drift(change)) if change.has_drifted else change for change in changes
     )
 
 
@@ -78,7 +81,7 @@ def created(desired: TableDefinition) -> tuple[AttributeChange, ...]:
 
 def drift_texts(changes: Iterable[AttributeChange]) -> tuple[str, ...]:
     """The changes behind the team's back, one sentence each."""
-    return tuple(_drift(change) for change in changes if change.origin in (Origin.DRIFT, Origin.BOTH))
+    return tuple(change.drift for change in changes if change.has_drifted)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +94,7 @@ class Records:
 
     def column_texts(self, path: str) -> tuple[Data, Data, Data]:
         """The type of a column that is desired, recorded and there."""
-        new, old, live = (_column_text(column, path) for column in (self.new, self.old, self.live))
+        new, old, live = (column_text(column, path) for column in (self.new, self.old, self.live))
         return new, old, live
 
     def topmost(self, path: str) -> str | None:
@@ -227,7 +230,8 @@ def _whole_block(name: str, new: Attributes, old: Attributes) -> AttributeChange
     return replace(change, note=_note(change))
 
 
-def _column_text(spec: TableSpec | None, path: str) -> Data:
+def column_text(spec: TableSpec | None, path: str) -> Data:
+    """Returns the type of a column as its block says it; ABSENT where there is none."""
     columns = (spec.columns if spec is not None else None) or {}
     if path not in columns:
         return ABSENT

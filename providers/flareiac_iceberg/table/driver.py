@@ -7,13 +7,14 @@ from typing import assert_never
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure
+from flareiac.kernel.paths import Path
 from flareiac.kernel.records import encode
 from flareiac.sdk.actions import Adopt, Create, CustomAction, Delete, Revive, Settleable, Update
 from flareiac.sdk.freshness import Freshness, FreshnessRequest
 from flareiac.sdk.maintenance import MeasureRequest
 from flareiac.sdk.project import Project
-from flareiac.sdk.requests import ApplyRequest, ChangeRequest, ReadRequest
-from flareiac.sdk.results import NotApplied, Observation, Outcome
+from flareiac.sdk.requests import ApplyRequest, ChangeRequest, ReadRequest, TraceRequest
+from flareiac.sdk.results import NotApplied, Observation, Outcome, Trace
 from flareiac.sdk.statistics import Statistics, StatisticsRequest
 from flareiac_iceberg.catalogs.connections import Connections
 from flareiac_iceberg.catalogs.resolve import target_of
@@ -32,6 +33,7 @@ from flareiac_iceberg.table.actions.update import TableUpdater
 from flareiac_iceberg.table.current import current, own
 from flareiac_iceberg.table.observer import TableObserver
 from flareiac_iceberg.table.purge_survey import PurgeSurvey
+from flareiac_iceberg.table.trace import traced
 
 
 class TableDriver:
@@ -57,6 +59,10 @@ class TableDriver:
     def read(self, request: ReadRequest) -> Observation:
         """See ``TableObserver``."""
         return self._observer.read(request)
+
+    def trace(self, request: TraceRequest) -> Mapping[Path, Trace]:
+        """See ``traced``."""
+        return traced(request)
 
     def apply(self, request: ChangeRequest) -> Outcome:
         """Creates, adopts or updates. The same request again finds what the first one did.

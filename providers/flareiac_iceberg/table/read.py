@@ -12,7 +12,7 @@ from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import encode
 from flareiac.sdk.requests import ReadRequest
-from flareiac.sdk.results import Missing, Observation, Present, Recorded, Unreadable
+from flareiac.sdk.results import Missing, Observation, Present, Recorded, Unmanaged, Unreadable
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.absence import Absence, without_catalog
 from flareiac_iceberg.catalogs.base import CatalogSpec
@@ -263,7 +263,7 @@ def observed_attributes(frame: Attributes, spec: TableSpec) -> Attributes:
     return dict(frame) | layout_of(spec)
 
 
-def _unmanaged(identity: TableIdentity, request: ReadRequest) -> tuple[str, ...]:
+def _unmanaged(identity: TableIdentity, request: ReadRequest) -> tuple[Unmanaged, ...]:
     """The parts that a table has by its identity and that are not declared; columns and properties where such
     are managed at all.
     """
@@ -281,12 +281,12 @@ def _unmanaged(identity: TableIdentity, request: ReadRequest) -> tuple[str, ...]
             if name not in SERVER_DEFAULTS and name not in DEFAULT_PROPERTIES
         ],
     }
-    parts: list[str] = []
+    parts: list[Unmanaged] = []
     for kind, names in there.items():
         declared = [record.get(_DECLARED[kind]) for record in records]
         if kind in ("branch", "tag") or any(value is not None for value in declared):
             parts += [
-                f'{kind} "{name}"'
+                Unmanaged(text=f'{kind} "{name}"', path=(_BLOCK.get(kind, kind), name))
                 for name in sorted(names)
                 if not any(name in (value or ()) for value in declared)
             ]
@@ -295,6 +295,8 @@ def _unmanaged(identity: TableIdentity, request: ReadRequest) -> tuple[str, ...]
 
 _DECLARED = {"column": "columns", "branch": "branch", "tag": "tag", "property": "properties"}
 """The attribute that declares such things."""
+_BLOCK = {"property": "properties"}
+"""What a block has in place of their word."""
 SERVER_DEFAULTS = frozenset(
     {"write.parquet.compression-codec", "owner", "created-at", "schema.name-mapping.default"}
 )

@@ -21,7 +21,16 @@ from flareiac.sdk.capabilities import Preflight
 from flareiac.sdk.freshness import Freshness, FreshnessRequest
 from flareiac.sdk.references import References
 from flareiac.sdk.requests import ApplyRequest, ChangeRequest, ReadRequest
-from flareiac.sdk.results import Applied, Missing, NotApplied, Observation, Outcome, Present, Unreadable
+from flareiac.sdk.results import (
+    Applied,
+    Missing,
+    NotApplied,
+    Observation,
+    Outcome,
+    Present,
+    Unmanaged,
+    Unreadable,
+)
 from flareiac_kafka import codes
 from flareiac_kafka.broker.cluster import ConfigChange, ConfigValue, TopicDescription
 from flareiac_kafka.broker.failures import Refused, not_allowed
@@ -441,7 +450,9 @@ def _present(request: ReadRequest, definition: TopicDefinition, live_topic: Live
             can_be_marked=can_be_marked(live_topic.config),
             groups=live_topic.groups,
         ),
-        unmanaged=() if definition.config is None else tuple(f"setting {name}" for name in unmanaged),
+        unmanaged=()
+        if definition.config is None
+        else tuple(Unmanaged(text=f"setting {name}", path=("config", name)) for name in unmanaged),
     )
 
 

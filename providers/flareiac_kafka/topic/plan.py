@@ -13,7 +13,6 @@ from flareiac.sdk.changes import (
     Effect,
     Hit,
     Impact,
-    Origin,
     Proposal,
     Reader,
     Relation,
@@ -272,9 +271,10 @@ def _update(case: Case, observed: ObservedTopic) -> Proposal:
         *(_managed_elsewhere(case, observed) or _foreign(case, observed)),
         *_impossible(case, observed),
     )
-    drifted = (
-        [change for change in changes if change.origin in (Origin.DRIFT, Origin.BOTH)] if recorded else []
-    )
+    if recorded is not None:
+        changes = tuple(
+            replace(change, drift=_drift(change)) if change.has_drifted else change for change in changes
+        )
     if recorded is None:
         action = Action.ADOPT
     elif steps or blockers:
@@ -293,7 +293,10 @@ def _update(case: Case, observed: ObservedTopic) -> Proposal:
         ),
         blockers=blockers,
         disturbs=_disturbed(more),
-        drift=(*taken_over(request, observed.facts.manager), *map(_drift, drifted)),
+        drift=(
+            *taken_over(request, observed.facts.manager),
+            *(change.drift for change in changes if change.drift),
+        ),
         payload=encode(
             TopicChange(
                 config=config,

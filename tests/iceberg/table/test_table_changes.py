@@ -266,7 +266,10 @@ def test_what_nobody_declared_is_left_alone_and_told(filled: Lake) -> None:
     assert proposal.action is Action.NO_OP
     observed = filled.read("table.orders", proposal.planned)
     assert isinstance(observed, Present)
-    assert observed.unmanaged == ('column "extra"', 'property "write.other"')
+    assert [(part.text, part.path) for part in observed.unmanaged] == [
+        ('column "extra"', ("column", "extra")),
+        ('property "write.other"', ("properties", "write.other")),
+    ]
     filled.apply("table.orders", with_columns(note="string"))
     assert "extra" in [field.name for field in filled.table("sales.orders").schema().fields]
 
