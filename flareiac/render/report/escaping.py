@@ -29,8 +29,8 @@ _SIGNED: Final = re.compile(
 )
 """Between a sign and the name behind it: mentions, references, short codes of pictures, addresses."""
 _COMMIT: Final = re.compile(r"(?<![0-9A-Za-z])(?=[0-9a-fA-F]{7,64}(?![0-9A-Za-z]))([0-9a-fA-F]{4})")
-_LABEL: Final = re.compile(rf"(\[(?:{'|'.join(re.escape(effect.value) for effect in Effect)})\](?![\[(:]))")
-"""The label of an effect is no link and no reference: it stays as it is."""
+LABEL: Final = re.compile(rf"(\[(?:{'|'.join(re.escape(effect.value) for effect in Effect)})\](?![\[(:]))")
+"""The label of an effect, which is no link and no reference and stays as it is."""
 _TICKS: Final = re.compile("`+")
 _FROM_A_DIAGRAM: Final = re.compile(r"[^\w .,/-]|_{2,}", re.ASCII)
 
@@ -54,7 +54,7 @@ def line(text: str, longest: int = 0) -> str:
 
 def prose(text: str, longest: int = 400) -> str:
     """A sentence that may quote users, for a cell of a table, the inside of a line, or its beginning."""
-    pieces = _LABEL.split(line(text, longest))
+    pieces = LABEL.split(line(text, longest))
     first = _BEGINNING.match(pieces[0])
     at = first.end() if first is not None else 0
     pieces[0] = pieces[0][at:]

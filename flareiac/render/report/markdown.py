@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from flareiac.kernel.diagnostics import Severity
-from flareiac.kernel.elapsed import elapsed_text
 from flareiac.render.report.budget import Entry, Part, fitted
-from flareiac.render.report.content import Change, Group, Reader, Report, StateVerdict
+from flareiac.render.report.content import Change, Group, Reader, Report, VerdictPart
 from flareiac.render.report.escaping import code, comment, fence, label, prose
 from flareiac.render.report.lineage import Lineage
+from flareiac.render.report.words import STATES, TITLES, doubts, downtime, replayed
 from flareiac.render.sections import Section
 from flareiac.sdk.changes import Relation
 
@@ -25,12 +25,6 @@ _MOST_LINES: Final = 200
 _LONGEST_NAME: Final = 40
 _LONGEST_WORKSPACE: Final = 60
 _DETAILS: Final = "<details><summary>{}</summary>\n"
-_STATES: Final = {
-    StateVerdict.KEPT: "kept",
-    StateVerdict.KEPT_IF_PROVEN: "kept, once apply has proven that the query means the same",
-    StateVerdict.RESULTS_CHANGE: "kept; **results change**",
-    StateVerdict.NEW_GENERATION: "**left behind: a new generation begins**",
-}
 _ARROWS: Final = {Relation.LOOKS_UP: "-.->", Relation.KEEPS_STATE_IN: "-.-"}
 
 
@@ -52,11 +46,15 @@ def report_markdown(report: Report, most: int = MOST_CHARACTERS) -> str:
 
 def _first(report: Report) -> str:
     marker = f"<!-- flareiac-report workspace={comment(report.workspace[:_LONGEST_WORKSPACE])} -->"
-    parts = [f"**{part.text}**" if part.grave else part.text for part in report.verdict.parts]
+    parts = [_weighed(part) for part in report.verdict.parts]
     where = (
         f"Workspace {code(report.workspace, _LONGEST_WORKSPACE)}: " if report.workspace != "default" else ""
     )
     return f"{marker}\n{where}{', '.join(parts)}"
+
+
+def _weighed(part: VerdictPart) -> str:
+    return f"**{part.text}**" if part.grave else part.text
 
 
 def _parts(report: Report) -> Iterator[Part]:
@@ -82,7 +80,7 @@ def _losing(report: Report) -> Part:
     columns = ["resource", "what", "who reads it", *(["owner"] if owners else [])]
     return Part(
         noun="destructive or state-changing",
-        head=_head("Destructive or state-changing", columns),
+        head=_head(TITLES[Section.DESTRUCTIVE], columns),
         entries=tuple(
             _row(
                 [
@@ -115,8 +113,7 @@ def _reader(reader: Reader) -> str:
     beside = [
         *([columns] if columns else []),
         *([prose(reader.owner)] if reader.owner else []),
-        *([] if reader.is_certain else ["perhaps not these columns"]),
-        *([] if reader.is_declared else ["as declared until now"]),
+        *doubts(reader),
     ]
     return f"{code(reader.address)} ({'; '.join(beside)})" if beside else code(reader.address)
 
@@ -125,7 +122,7 @@ def _blocked(report: Report) -> Part:
     changes = [change for change in report.changes if change.section is Section.BLOCKED]
     return Part(
         noun="blocked",
-        head="### Blocked, a decision is needed",
+        head=f"### {TITLES[Section.BLOCKED]}",
         entries=tuple(Entry(text=_blocked_text(change), names=(change.address,)) for change in changes),
         between="\n\n",
         vital=True,
@@ -163,22 +160,16 @@ def _restarts(report: Report) -> Part:
     for change in report.changes:
         stop = change.interruption
         if stop is not None:
-            wait = "not known" if stop.batch_seconds is None else _downtime(stop.batch_seconds, stop.restarts)
-            replays = ", ".join(f"batch {number}" for number in stop.replays[:_FEW]) or "none"
+            state = "".join(map(_weighed, STATES[stop.state]))
             why = f"{prose(stop.why)}{_drifted(change)}"
-            cells = (why, wait, replays, _STATES[stop.state])
+            cells = (why, downtime(stop), replayed(stop, _FEW), state)
             alike.setdefault(cells, []).append(change.address)
     columns = ["resource", "why", "expected downtime", "replayed batch", "state"]
     return Part(
         noun="restarts and stops",
-        head=_head("Restarts and stops", columns),
+        head=_head(TITLES[Section.RESTARTS], columns),
         entries=tuple(_row([_names(addresses), *cells], addresses) for cells, addresses in alike.items()),
     )
-
-
-def _downtime(batch_seconds: float, restarts: bool) -> str:
-    batch = f"{elapsed_text(max(1.0, batch_seconds))} as its last batch"
-    return f"{batch}, then the start" if restarts else f"{batch}, then it is down"
 
 
 def _maintenance(report: Report) -> Part:
@@ -212,7 +203,7 @@ def _others(report: Report) -> Part:
     for output in report.outputs:
         text = f"- output {code(output.name)}: {code(output.line)}"
         entries.append(Entry(text=text, names=(f"output.{output.name}",)))
-    return Part(noun="other changes", head="### Changes\n", entries=tuple(entries))
+    return Part(noun="other changes", head=f"### {TITLES[Section.OTHERS]}\n", entries=tuple(entries))
 
 
 def _other(change: Change, group: Group) -> str:
