@@ -28,6 +28,7 @@ make_venv "$python" .venv
 install_editable .venv "all,dev"
 export PATH="$PWD/.venv/bin:$PATH"
 ensure_postgres
+ensure_chromium
 
 # The types take one core for half a minute; what follows mostly waits for the network and for short JVMs.
 types=$(mktemp)

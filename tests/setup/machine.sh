@@ -95,6 +95,15 @@ ensure_postgres() {
   apt_install postgresql
 }
 
+# ensure_chromium: the browser that reads the pages of reports.
+ensure_chromium() {
+  local name
+  for name in chromium chromium-browser google-chrome; do
+    if command -v "$name" >/dev/null; then return; fi
+  done
+  apt_install chromium
+}
+
 # ensure_maven: the client that resolves the many jars of Iceberg's REST server.
 ensure_maven() {
   if ! command -v mvn >/dev/null; then apt_install maven; fi
