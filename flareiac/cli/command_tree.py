@@ -79,7 +79,7 @@ CORE: Final[Commands] = {
     ),
     "report": Command(
         ".report:report",
-        "Print a saved plan for its review: a comment for a pull request, or JSON.",
+        "Print a saved plan for its review: a comment for a pull request, a page, or JSON.",
         reads_only=True,
     ),
     "output": Command(".output:output", "Show the outputs of the last apply.", reads_only=True),

@@ -119,10 +119,10 @@ def report(directory: Path, blocks: int) -> Iterator[Figure]:
     """``report`` of a saved plan of so many changes, by the time of ``show -json`` of the same plan."""
     write_tables(directory, blocks)
     flareiac(directory, "plan", "-out=plan.json").run()
-    words = (("show", "-json"), ("report",), ("report", "-format=json"))
+    words = (("show", "-json"), ("report",), ("report", "-format=json"), ("report", "-format=html"))
     runs = in_turns(3, [flareiac(directory, *each, "plan.json") for each in words])
     shown = median_processor(runs[0])
-    for name, found in (("markdown", runs[1]), ("json", runs[2])):
+    for name, found in (("markdown", runs[1]), ("json", runs[2]), ("html", runs[3])):
         yield Figure(
             name=f"report of {blocks} changes as {name}, by show -json",
             value=median_processor(found) / shown,

@@ -1,5 +1,6 @@
-"""The picture of a plan in README, made from what the program prints: ``python -m tests.docs.picture`` writes
-it.
+"""The pictures of README and of the pages, made from what the program prints: ``python -m
+tests.docs.picture`` writes them. That of a page needs a browser, which draws a little differently on each
+machine.
 """
 
 import io
@@ -11,13 +12,18 @@ from typing import Final
 from rich.console import Console
 from rich.text import Text
 
+import flareiac
 from flareiac.app.discovery import installed
 from flareiac.render.plan_text import plan_text
+from flareiac.render.report import html
+from flareiac.render.report.content import report_of
 from tests.docs.pages import DOCS, ROOT
 from tests.golden.case import read_case
 from tests.golden.outputs import outcome
 
 PICTURE: Final = DOCS / "plan.svg"
+SCREEN: Final = DOCS / "report.png"
+PAGE_CASE: Final = ROOT / "tests" / "golden" / "cases" / "report" / "losing.txtar"
 CASE: Final = ROOT / "tests" / "golden" / "cases" / "job" / "sum_to_max_of_table.txtar"
 _WIDTH: Final = 96
 
@@ -38,5 +44,22 @@ def picture() -> str:
     return re.sub(r"\s*@font-face \{.*?\}\n", "\n", svg, flags=re.DOTALL)
 
 
+def draw_screen() -> None:
+    """Draws the page of a plan that loses data."""
+    # Imported here: only this needs a browser.
+    from tests.support.browser import browser, opened
+
+    with tempfile.TemporaryDirectory() as root, browser() as chromium:
+        _texts, plan = outcome(read_case(PAGE_CASE), Path(root))
+        assert plan is not None
+        types = installed().registry.types
+        report = report_of(plan, tool_version=flareiac.__version__, types=types, picture=html.PICTURE)
+        file = Path(root) / "plan.html"
+        file.write_text(html.report_html(report), encoding="utf-8")
+        with opened(chromium, file, viewport={"width": 1120, "height": 780}) as shown:
+            shown.page.screenshot(path=SCREEN)
+
+
 if __name__ == "__main__":
     PICTURE.write_text(picture(), encoding="utf-8")
+    draw_screen()

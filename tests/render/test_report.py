@@ -15,6 +15,7 @@ from flareiac.kernel.types import STRING
 from flareiac.model.desired import OutputValue
 from flareiac.model.plan import OutputChange, Plan, PlannedResource, PlannedTask
 from flareiac.render.report.content import Report, StateVerdict, report_of
+from flareiac.render.report.html import report_html
 from flareiac.render.report.json import report_json
 from flareiac.render.report.markdown import LEAST_CHARACTERS, MOST_CHARACTERS, report_markdown
 from flareiac.render.report.reasons import REASONS
@@ -240,7 +241,7 @@ def test_secrets_are_in_no_format() -> None:
         },
     )
     report = reported(made, {"table": kind})
-    for text in (report_markdown(report), json.dumps(report_json(report))):
+    for text in (report_markdown(report), json.dumps(report_json(report)), report_html(report)):
         assert "hunter2" not in text
         assert "shown" in text
     assert "(sensitive value)" in report_markdown(report)

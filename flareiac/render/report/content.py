@@ -1,7 +1,7 @@
 """The content of a report: all that is said of a plan for its review, typed, before it has a form. Pure.
 
-``markdown`` and ``json`` beside it are readings of it. Texts are as planners and users wrote them, with
-sensitive values redacted as in the text of a plan: a reading escapes them for its form.
+``markdown``, ``html`` and ``json`` beside it are readings of it. Texts are as planners and users wrote them,
+with sensitive values redacted as in the text of a plan: a reading escapes them for its form.
 """
 
 from collections import Counter
@@ -22,7 +22,7 @@ from flareiac.render.json_values import plain
 from flareiac.render.plan_json import attribute_change
 from flareiac.render.plan_text import notices, output_line, unproven
 from flareiac.render.redaction import REDACTED, Pattern, sensitive_in
-from flareiac.render.report.lineage import Lineage, Uses, lineage
+from flareiac.render.report.lineage import FOR_A_COMMENT, Lineage, Size, Uses, lineage
 from flareiac.render.report.reasons import reason_of
 from flareiac.render.resource_text import RenderOptions, diff_body, written_path
 from flareiac.render.sections import DESTRUCTIVE, INTERRUPTING, Section, section_of
@@ -235,9 +235,11 @@ class Report:
     lineage: Lineage
 
 
-def report_of(plan: Plan, *, tool_version: str, types: Mapping[str, ResourceType]) -> Report:
+def report_of(
+    plan: Plan, *, tool_version: str, types: Mapping[str, ResourceType], picture: Size = FOR_A_COMMENT
+) -> Report:
     """The content of the report of a plan. ``types`` tell what is sensitive, how an attribute is written, and
-    who uses what.
+    who uses what; ``picture`` is the size of the lineage.
     """
     uses = Uses(plan, types)
     by_section: dict[Section, list[PlannedResource]] = {section: [] for section in _SECTION_ORDER}
@@ -281,7 +283,9 @@ def report_of(plan: Plan, *, tool_version: str, types: Mapping[str, ResourceType
             for item in sorted(plan.diagnostics, key=lambda item: item.severity is not Severity.ERROR)
         ),
         notes=(*unproven(plan), *notices(plan)),
-        lineage=lineage(uses, (item for _, item in touched), {it.address: it.reason for it in changes}),
+        lineage=lineage(
+            uses, (item for _, item in touched), {it.address: it.reason for it in changes}, picture
+        ),
     )
 
 

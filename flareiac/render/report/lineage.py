@@ -11,10 +11,20 @@ from flareiac.sdk.resource_type import ResourceType
 
 _DRAWN: Final = (Relation.STREAMS_FROM, Relation.LOOKS_UP, Relation.KEEPS_STATE_IN, Relation.WRITES)
 _GOING: Final = (Action.DELETE, Action.FORGET)
-_MOST_NODES: Final = 60
-_MOST_LINKS: Final = 150
 _MOST_ASKED: Final = 2_000
 """So many resources are asked for their usages: asking one of a large query takes milliseconds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Size:
+    """The most that a picture may hold."""
+
+    nodes: int
+    links: int
+
+
+FOR_A_COMMENT: Final = Size(nodes=60, links=150)
+"""So many does Mermaid draw, and a person read, in the width of a comment."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +89,9 @@ class Uses:
             yield from (usage for usage in self.by(holder) if usage.subject == subject)
 
 
-def lineage(uses: Uses, touched: Iterable[PlannedResource], reasons: Mapping[str, str]) -> Lineage:
+def lineage(
+    uses: Uses, touched: Iterable[PlannedResource], reasons: Mapping[str, str], size: Size
+) -> Lineage:
     """The picture of the ``touched`` resources, the most important of them first. ``reasons`` by address."""
     nodes: dict[str, None] = {}
     links: dict[Link, None] = {}
@@ -88,7 +100,7 @@ def lineage(uses: Uses, touched: Iterable[PlannedResource], reasons: Mapping[str
         for link in _links(uses, resource):
             ends = {link.source: None, link.target: None}
             new = [end for end in ends if end not in nodes]
-            if len(nodes) + len(new) > _MOST_NODES or len(links) >= _MOST_LINKS:
+            if len(nodes) + len(new) > size.nodes or len(links) >= size.links:
                 left_out.update(new)
             else:
                 nodes.update(ends)
