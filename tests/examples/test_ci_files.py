@@ -234,6 +234,7 @@ def test_the_comment_is_the_report_of_the_plan(copied: Path) -> None:
     done = subprocess.run(["bash", "ci/plan.sh"], cwd=copied, env={**os.environ, **variables})
     assert done.returncode == 4
     assert (copied / "plan.md").read_text() == summary.read_text() == "the report of flareiac.plan\n"
+    assert (copied / "plan.html").read_text() == "the report of -format=html\n"
     assert (copied / "plan.txt").read_text() == "planned\n"
 
 
