@@ -72,10 +72,10 @@ def analyse(requests: Sequence[ChangeRequest], applications: Applications) -> An
         question = _question(request)
         if question.payload.analyse:
             by_place.setdefault(question.definition.runs_in.runtime_location, []).append(question)
-    found = [_analyse(group, applications) for group in by_place.values()]
+    analyses = [_analyse(group, applications) for group in by_place.values()]
     return Analysis(
-        diagnostics=tuple(diagnostic for each in found for diagnostic in each.diagnostics),
-        proofs={address: proof for each in found for address, proof in each.proofs.items()},
+        diagnostics=tuple(diagnostic for each in analyses for diagnostic in each.diagnostics),
+        proofs={address: proof for each in analyses for address, proof in each.proofs.items()},
     )
 
 
@@ -89,14 +89,14 @@ def refutation(requests: Sequence[ChangeRequest], proofs: Mapping[str, StoredPro
         if request.address in proofs
     ]
     refuted = [
-        (item, proof)
-        for item, proof in asked
-        if item.payload.proof != NO_PROOF and not is_proven(item.payload.proof, proof)
+        (question, proof)
+        for question, proof in asked
+        if question.payload.proof != NO_PROOF and not is_proven(question.payload.proof, proof)
     ]
     return Refutation(
-        diagnostics=tuple(_not_proven(item, proof) for item, proof in refuted),
-        addresses=frozenset(item.request.address for item, _proof in refuted),
-        blocks=any(not is_proven(item.start_needs, proof) for item, proof in refuted),
+        diagnostics=tuple(_not_proven(question, proof) for question, proof in refuted),
+        addresses=frozenset(question.request.address for question, _proof in refuted),
+        blocks=any(not is_proven(question.start_needs, proof) for question, proof in refuted),
     )
 
 
@@ -162,12 +162,12 @@ def _proven(
     asked = [question for question in questions if question.payload.pair and question.before is not None]
     pairs: dict[str, Pair] = {}
     proofs: dict[str, Proof] = {}
-    for item in asked:
-        address, before = item.request.address, item.before
+    for question in asked:
+        address, before = question.request.address, question.before
         assert before is not None, "they were chosen by it"
         try:
             pairs[address] = pair_of(
-                address, before, item.planned, item.request.references, applications.project
+                address, before, question.planned, question.request.references, applications.project
             )
         except (Failure, KeyError):
             reason = "what the recorded definition refers to is not declared any more"
@@ -175,9 +175,9 @@ def _proven(
     proofs |= _proofs(tuple(pairs.values()), control, asked)
     return Analysis(
         proofs={
-            item.request.address: _stored(item.payload.pair, proofs[item.request.address])
-            for item in asked
-            if item.request.address in proofs
+            question.request.address: _stored(question.payload.pair, proofs[question.request.address])
+            for question in asked
+            if question.request.address in proofs
         }
     )
 

@@ -30,7 +30,7 @@ _SAMPLE: Final = 5
 _SAMPLED_PARTITIONS: Final = 4
 _MOST_PARTITIONS: Final = 64
 """The greatest number of partitions of one connection that are sampled."""
-_Found = TypeVar("_Found")
+_Result = TypeVar("_Result")
 LastValues: TypeAlias = Mapping[tuple[str, str], Sequence[bytes]]
 """By the address of a connection and a topic."""
 
@@ -78,8 +78,8 @@ class Brokers:
     def ask(self, asked: Sequence[Asked]) -> Answers:
         """Asks about all of them. What is not answered is unknown; raises nothing."""
         groups: dict[str, list[Asked]] = {}
-        for item in asked:
-            groups.setdefault(_key(item.read.connection), []).append(item)
+        for question in asked:
+            groups.setdefault(_key(question.read.connection), []).append(question)
         answered = of_each({key: partial(self._answer, group) for key, group in groups.items()}, self._limit)
         silent = f"did not answer within {self._limit:.0f} s"
         return Answers(
@@ -96,7 +96,7 @@ class Brokers:
         groups: dict[str, list[TopicRead]] = {}
         for read in reads:
             groups.setdefault(_key(read.connection), []).append(read)
-        found = of_each(
+        by_connection = of_each(
             {
                 key: partial(self._values, group, answer)
                 for key, group in groups.items()
@@ -107,7 +107,7 @@ class Brokers:
         return {
             (group[0].connection.address, topic): values
             for key, group in groups.items()
-            for topic, values in found.get(key, {}).items()
+            for topic, values in by_connection.get(key, {}).items()
         }
 
     def _values(self, group: Sequence[TopicRead], answer: _Answered) -> Mapping[str, Sequence[bytes]]:
@@ -116,18 +116,18 @@ class Brokers:
         if reader is None:
             return {}
         topics: dict[str, TopicOffsets] = {}
-        for item in group:
-            view = answer.views.get(item.selection)
+        for question in group:
+            view = answer.views.get(question.selection)
             topics |= view.topics if isinstance(view, BrokerView) else {}
-        found: dict[str, list[bytes]] = {}
+        values: dict[str, list[bytes]] = {}
         try:
             records = reader.records(connection.attributes, _last_positions(topics), count=_SAMPLE)
         except Failure:
             return {}
         for record in records:
             if record.value is not None:
-                found.setdefault(record.topic, []).append(record.value)
-        return found
+                values.setdefault(record.topic, []).append(record.value)
+        return values
 
     def topics(self, asked: Asked, answers: Answers) -> Mapping[str, TopicOffsets]:
         """The topics that were asked for, by name; none where the brokers did not answer."""
@@ -139,24 +139,24 @@ class Brokers:
         """The findings for one input. The answers are older than its position, which a running query has
         moved since: one that seems to be beyond the end is looked at again.
         """
-        found = self._reach(asked, answers)
-        if any(isinstance(finding, BeyondEnd) for finding in found.findings):
+        reach = self._reach(asked, answers)
+        if any(isinstance(finding, BeyondEnd) for finding in reach.findings):
             return self._reach(asked, self.ask([asked]))
-        return found
+        return reach
 
     def _reach(self, asked: Asked, answers: Answers) -> InputReach:
         answer = answers.by_connection.get(_key(asked.read.connection))
-        found = answer.views.get(asked.read.selection) if isinstance(answer, _Answered) else answer
-        if not isinstance(answer, _Answered) or not isinstance(found, BrokerView):
+        view = answer.views.get(asked.read.selection) if isinstance(answer, _Answered) else answer
+        if not isinstance(answer, _Answered) or not isinstance(view, BrokerView):
             missing = Unknown(why=f"{asked.read.connection.address} was not asked")
-            return InputReach(findings=(found if isinstance(found, Unknown) else missing,))
+            return InputReach(findings=(view if isinstance(view, Unknown) else missing,))
         pattern, read = asked.read.selection.pattern, asked.read.selection.names
         if pattern is not None:
             once = (topic for topic in asked.position.topics if matches(pattern, topic) is not False)
-            read = (*found.topics, *once)
+            read = (*view.topics, *once)
         return reach_of(
             asked.position,
-            found,
+            view,
             answer.ages,
             read=read,
             expected=asked.read.expected,
@@ -171,7 +171,7 @@ class Brokers:
         if reader is None:
             return Unknown(why=f"no installed package asks the brokers of {connection.address}")
         try:
-            views = _views(reader, connection, {item.read.selection for item in group})
+            views = _views(reader, connection, {question.read.selection for question in group})
             answered = _Answered(views=views, ages=Ages(now_ms=int(self._clock() * 1000)))
             old = dict(_old(reader, connection, group, answered))
             return replace(answered, ages=replace(answered.ages, written_ms=old))
@@ -179,7 +179,7 @@ class Brokers:
             return _unknown(connection, failure)
 
 
-def of_each(calls: Mapping[str, Callable[[], _Found]], limit: float) -> dict[str, _Found]:
+def of_each(calls: Mapping[str, Callable[[], _Result]], limit: float) -> dict[str, _Result]:
     """The results of calls that are made at the same time; those that take longer than ``limit`` seconds are
     left out. Raises what a call raises.
     """
@@ -188,18 +188,18 @@ def of_each(calls: Mapping[str, Callable[[], _Found]], limit: float) -> dict[str
     pool = ThreadPoolExecutor(max_workers=min(len(calls), _AT_ONCE), thread_name_prefix="asking")
     try:
         waiting = {key: pool.submit(call) for key, call in calls.items()}
-        found: dict[str, _Found] = {}
+        results: dict[str, _Result] = {}
         for key, future in waiting.items():
             with suppress(FutureTimeout):
-                found[key] = future.result(timeout=limit)
-        return found
+                results[key] = future.result(timeout=limit)
+        return results
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _last_positions(topics: Mapping[str, TopicOffsets]) -> dict[tuple[str, int], int]:
     """The offsets at which the last records begin, of a few partitions of each topic."""
-    found: dict[tuple[str, int], int] = {}
+    positions: dict[tuple[str, int], int] = {}
     for name, topic in sorted(topics.items()):
         filled = [
             number
@@ -208,8 +208,8 @@ def _last_positions(topics: Mapping[str, TopicOffsets]) -> dict[tuple[str, int],
         ]
         for number in filled[:_SAMPLED_PARTITIONS]:
             there = topic.partitions[number]
-            found[name, number] = max(there.first, there.end - _SAMPLE)
-    return dict(list(found.items())[:_MOST_PARTITIONS])
+            positions[name, number] = max(there.first, there.end - _SAMPLE)
+    return dict(list(positions.items())[:_MOST_PARTITIONS])
 
 
 def _unknown(connection: Resolved, failure: Failure) -> Unknown:
@@ -223,8 +223,8 @@ def _views(
     one topic does not hide the others. Raises ``Failure``.
     """
     named = {selection for selection in selections if selection.pattern is None}
-    names = sorted({name for item in named for name in item.names})
-    found: dict[TopicSelection, BrokerView | Unknown] = {}
+    names = sorted({name for selection in named for name in selection.names})
+    views: dict[TopicSelection, BrokerView | Unknown] = {}
     try:
         together = reader.view(connection.attributes, TopicSelection(names=tuple(names))) if names else None
     except Failure:
@@ -234,13 +234,13 @@ def _views(
         together = None
     for selection in selections:
         if together is not None and selection in named:
-            found[selection] = _part(together, selection)
+            views[selection] = _part(together, selection)
             continue
         try:
-            found[selection] = reader.view(connection.attributes, selection)
+            views[selection] = reader.view(connection.attributes, selection)
         except Failure as failure:
-            found[selection] = _unknown(connection, failure)
-    return found
+            views[selection] = _unknown(connection, failure)
+    return views
 
 
 def _part(together: BrokerView, selection: TopicSelection) -> BrokerView:
@@ -251,13 +251,13 @@ def _part(together: BrokerView, selection: TopicSelection) -> BrokerView:
 
 
 def _old(
-    reader: BrokerReader, connection: Resolved, group: Sequence[Asked], found: _Answered
+    reader: BrokerReader, connection: Resolved, group: Sequence[Asked], answered: _Answered
 ) -> Iterator[tuple[tuple[str, int, int], int]]:
     """The times at which the next records of inputs were written, where that is long ago for their topic: by
     topic, partition and offset. Most are not, which the brokers tell without reading a record. Raises
     ``Failure``.
     """
-    for time_ms, offsets in _by_limit(group, found).items():
+    for time_ms, offsets in _by_limit(group, answered).items():
         bounds = reader.positions_at(connection.attributes, sorted({place[:2] for place in offsets}), time_ms)
         old = [place for place in sorted(offsets) if place[2] < bounds.get(place[:2], place[2])]
         while old:
@@ -270,17 +270,17 @@ def _old(
                     yield place, record.timestamp_ms
 
 
-def _by_limit(group: Sequence[Asked], found: _Answered) -> dict[int, set[tuple[str, int, int]]]:
+def _by_limit(group: Sequence[Asked], answered: _Answered) -> dict[int, set[tuple[str, int, int]]]:
     """The next offsets of all inputs, by the time before which their records are near to deletion."""
     places: dict[int, set[tuple[str, int, int]]] = {}
-    for item in group:
-        view = found.views[item.read.selection]
+    for question in group:
+        view = answered.views[question.read.selection]
         if isinstance(view, Unknown):
             continue
-        for (topic, number), offset in unread(item.position, view).items():
+        for (topic, number), offset in unread(question.position, view).items():
             there = view.topics[topic]
             if (within := near(there)) is not None:
-                limit_ms = found.ages.now_ms - (there.retention_ms or 0) + within
+                limit_ms = answered.ages.now_ms - (there.retention_ms or 0) + within
                 places.setdefault(limit_ms, set()).add((topic, number, offset))
     return places
 

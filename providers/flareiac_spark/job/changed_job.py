@@ -110,10 +110,10 @@ class ChangedJob:
     def _judged(self) -> tuple[Sequence[JobChange], Needed]:
         """The changes, and the proof that the start on this checkpoint needs."""
         moved, before, address = checkpoint_move(self._case), self._before, self._request.address
-        found = [
+        job_changes = [
             *([moved] if moved is not None else []),
             *_outdated(self._recorded, self._facts),
-            *_found_of_both(
+            *_changes_of_both(
                 changes(self._recorded, self._desired, self._facts),
                 self._recorded,
                 self._runs,
@@ -122,13 +122,18 @@ class ChangedJob:
             ),
         ]
         if self._fresh:
-            return found, NO_PROOF
-        needed = needed_proof(address, before, self._desired, self._facts, found)
+            return job_changes, NO_PROOF
+        needed = needed_proof(address, before, self._desired, self._facts, job_changes)
         if needed == KEEPS_STATE and is_accepted_unproven(address, before, self._desired):
-            found, needed = [*found, unproven_change(before, self._desired)], NO_PROOF
-        if needed == NO_PROOF and self._other_text and self._runs is not self._recorded and not blocks(found):
+            job_changes, needed = [*job_changes, unproven_change(before, self._desired)], NO_PROOF
+        if (
+            needed == NO_PROOF
+            and self._other_text
+            and self._runs is not self._recorded
+            and not blocks(job_changes)
+        ):
             needed = start_needs(before, self._facts)
-        return found, needed
+        return job_changes, needed
 
     @cached_property
     def _starts(self) -> bool:
@@ -279,8 +284,8 @@ def _outdated(recorded: JobDefinition, facts: JobFacts) -> Iterator[Restart]:
         )
 
 
-def _found_of_both(
-    found: Sequence[JobChange],
+def _changes_of_both(
+    job_changes: Sequence[JobChange],
     recorded: JobDefinition,
     runs: JobDefinition,
     desired: JobDefinition,
@@ -291,16 +296,16 @@ def _found_of_both(
     and the other one by itself.
     """
     if runs is recorded:
-        return tuple(found)
+        return tuple(job_changes)
     others = [change for change in changes(runs, desired, facts) if not isinstance(change, ResultsChange)]
-    return (*found, *(other for other in others if other not in found))
+    return (*job_changes, *(other for other in others if other not in job_changes))
 
 
 def _starts_again(
-    request: PlanRequest, recorded: JobDefinition, found: Sequence[JobChange], healable: Sequence[str]
+    request: PlanRequest, recorded: JobDefinition, job_changes: Sequence[JobChange], healable: Sequence[str]
 ) -> bool:
     """Returns True if the plan starts queries that ran before, for whatever reason."""
-    restarts = any(isinstance(change, Restart | ResultsChange | NewGeneration) for change in found)
+    restarts = any(isinstance(change, Restart | ResultsChange | NewGeneration) for change in job_changes)
     return restarts or recorded.stopped or bool(healable) or is_disturbed(request)
 
 
@@ -316,7 +321,7 @@ def _action(
 def _changed(
     request: PlanRequest,
     planned: Attributes,
-    found: Sequence[JobChange],
+    job_changes: Sequence[JobChange],
     *,
     fresh: bool,
     accepted: bool,
@@ -326,7 +331,7 @@ def _changed(
     observed = request.observed.attributes if isinstance(request.observed, Present) else None
     recorded = request.recorded.attributes if request.recorded else None
     # Of several changes at one place the gravest is reported.
-    by_gravity = sorted(found, key=gravity)
+    by_gravity = sorted(job_changes, key=gravity)
     notes = {
         change.path: _note(change, fresh=fresh, accepted=accepted, empties=change.path in empties)
         for change in by_gravity
@@ -344,11 +349,11 @@ def _changed(
     )
 
 
-def visible_changes(changes_found: Sequence[AttributeChange]) -> tuple[AttributeChange, ...]:
+def visible_changes(attribute_changes: Sequence[AttributeChange]) -> tuple[AttributeChange, ...]:
     """Without what only repeats the order of something that is shown."""
     return tuple(
         change
-        for change in changes_found
+        for change in attribute_changes
         if change.path[-1] not in _HIDDEN and not (change.path[0] == "avro" and change.path[-1] == "schema")
     )
 
@@ -380,8 +385,8 @@ def _note(change: JobChange, *, fresh: bool, accepted: bool, empties: bool) -> s
             return "blocked"
 
 
-def _reasons(found: Sequence[JobChange], drift: Sequence[str], case: JobCase) -> tuple[str, ...]:
-    words = [change.text for change in found if isinstance(change, MetadataOnly)]
+def _reasons(job_changes: Sequence[JobChange], drift: Sequence[str], case: JobCase) -> tuple[str, ...]:
+    words = [change.text for change in job_changes if isinstance(change, MetadataOnly)]
     words += [
         disturbance.reason
         for disturbance in case.request.disturbances

@@ -191,8 +191,8 @@ def _awaited(
 
 def _impaired(running: RunningJobs, definition: JobDefinition) -> tuple[str, ...]:
     status = read_status(running.applications.control(definition.runs_in))
-    found = application_complaints(status) if status is not None else ()
-    return tuple(f"{definition.engine}: {text}" for text in found)
+    complaints = application_complaints(status) if status is not None else ()
+    return tuple(f"{definition.engine}: {text}" for text in complaints)
 
 
 def _rest(request: ChangeRequest, engine: EngineDefinition, running: RunningJobs) -> None:

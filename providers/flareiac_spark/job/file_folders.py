@@ -72,8 +72,8 @@ def warnings(case: JobCase) -> Iterator[Diagnostic]:
 def blockers(desired: JobDefinition, facts: JobFacts) -> Iterator[Blocker]:
     """The reasons that keep the queries of a job from reading their folders."""
     for name, stream in desired.streams.items():
-        for found in stream.source.folder_blockers(facts.folders.get(name), desired.conf):
-            yield replace(found, why=f"Input {name}: {found.why}")
+        for refusal in stream.source.folder_blockers(facts.folders.get(name), desired.conf):
+            yield replace(refusal, why=f"Input {name}: {refusal.why}")
 
 
 def complaints(job: JobDefinition, facts: JobFacts) -> Iterator[str]:

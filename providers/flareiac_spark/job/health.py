@@ -86,12 +86,12 @@ def bad_records(queries: Sequence[QueryStatus]) -> dict[str, int | None]:
     """Records that could not be read, by input; each query that reads an input finds the same ones. None
     where no query knows how many.
     """
-    found: dict[str, int | None] = {}
+    counts: dict[str, int | None] = {}
     for query in queries:
         for name, count in query.bad_records.items():
-            known = [number for number in (found.get(name), count) if number is not None]
-            found[name] = max(known, default=None)
-    return found
+            known = [number for number in (counts.get(name), count) if number is not None]
+            counts[name] = max(known, default=None)
+    return counts
 
 
 def warnings(request: PlanRequest, *, besides: Sequence[str] = ()) -> tuple[Diagnostic, ...]:
@@ -129,13 +129,13 @@ def _unhealthy(request: PlanRequest, besides: Sequence[str]) -> tuple[Diagnostic
     )
 
 
-def _of_records(limits: Health, found: Mapping[str, int | None]) -> Iterator[str]:
-    allowed, total = limits.max_bad_records, sum(count or 0 for count in found.values())
-    unknown = sorted(name for name, count in found.items() if count is None)
+def _of_records(limits: Health, by_input: Mapping[str, int | None]) -> Iterator[str]:
+    allowed, total = limits.max_bad_records, sum(count or 0 for count in by_input.values())
+    unknown = sorted(name for name, count in by_input.items() if count is None)
     if allowed is not None and unknown:
         yield f"bad records: how many of {', '.join(unknown)} could not be read since it started is not known"
     if allowed is not None and total > allowed:
-        counts = ", ".join(f"{name}: {count:,}" for name, count in sorted(found.items()) if count)
+        counts = ", ".join(f"{name}: {count:,}" for name, count in sorted(by_input.items()) if count)
         records = "1 record" if total == 1 else f"{total:,} records"
         yield f"bad records: {records} could not be read since it started ({counts}), allowed are {allowed:,}"
 
@@ -178,9 +178,9 @@ def _exceeds(measured: float | None, allowed: float) -> bool:
 
 def _span(seconds: float | None) -> str:
     """In the greatest unit that leaves a whole number to read: ``45s``, ``12m``, ``3h``, ``2d``."""
-    found, unit = seconds or 0.0, "s"
+    amount, unit = seconds or 0.0, "s"
     for size, name in ((60, "m"), (60, "h"), (24, "d")):
-        if found < 2 * size:
+        if amount < 2 * size:
             break
-        found, unit = found / size, name
-    return f"{int(found)}{unit}" if found == int(found) or found >= 10 else f"{found:.1f}{unit}"
+        amount, unit = amount / size, name
+    return f"{int(amount)}{unit}" if amount == int(amount) or amount >= 10 else f"{amount:.1f}{unit}"

@@ -38,7 +38,7 @@ def identity_after(
     if _is_another_generation(request):
         # The new folder holds none of them, and what they committed is still no stranger's.
         gone = [query.id for query in queries.values() if query.id is not None]
-        former = (*(item for item in former if item not in gone), *gone)[-_FORMER_QUERIES:]
+        former = (*(query_id for query_id in former if query_id not in gone), *gone)[-_FORMER_QUERIES:]
         queries = {}
     if job is not None and job.queries:
         queries = {query.output: StartedQuery(id=query.id, run_id=query.run_id) for query in job.queries}

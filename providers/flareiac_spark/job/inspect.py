@@ -49,7 +49,7 @@ def inspect_job(
     kept = _kept(definition, references, project)
     has_run = definition.is_finite and recorded_identity(recorded).result is not None
     silent = silence(status) if state == "running" else ""
-    found = RunStatus(
+    run_status = RunStatus(
         phase="completed" if has_run else _phase(job, lives, state, status),
         batch=kept.batch,
         last_commit=kept.last_commit,
@@ -66,7 +66,7 @@ def inspect_job(
         ),
         log=str(control.log_place(name)),
     )
-    return _measured(found, reports) if reports else found
+    return _measured(run_status, reports) if reports else run_status
 
 
 def _held(hold: Hold | None, job: JobStatus | None, state: str | None) -> tuple[str, ...]:
@@ -87,17 +87,17 @@ def _health(
     )
 
 
-def _measured(found: RunStatus, reports: Sequence[QueryStatus]) -> RunStatus:
+def _measured(run_status: RunStatus, reports: Sequence[QueryStatus]) -> RunStatus:
     """With what its queries say of themselves."""
     first, commits = reports[0], [query.last_commit for query in reports if query.last_commit]
     return replace(
-        found,
+        run_status,
         run_id=first.run_id,
-        batch=found.batch if first.batch is None else first.batch,
-        last_commit=max(commits, default=found.last_commit),
+        batch=run_status.batch if first.batch is None else first.batch,
+        last_commit=max(commits, default=run_status.last_commit),
         input_rows_per_second=first.input_rows_per_second,
         processed_rows_per_second=first.processed_rows_per_second,
-        watermark=_shown(first.watermark) or found.watermark,
+        watermark=_shown(first.watermark) or run_status.watermark,
         state_rows=first.state_rows,
         bad_records=bad_records(reports),
         late_rows=sum(query.late_rows for query in reports),
@@ -128,7 +128,7 @@ def _lag(queries: Sequence[QueryStatus], files: int | None) -> str | None:
         for source in query.lag.values()
         if source.latest is not None
     ]
-    records = max((found for query in queries if (found := _records(query)) is not None), default=None)
+    records = max((count for query in queries if (count := _records(query)) is not None), default=None)
     texts = [] if all(known) or records is not None else ["behind"]
     if records:
         texts.append(lag_text(records))
@@ -168,16 +168,16 @@ def _kept(job: JobDefinition, references: References, project: Project) -> Kept:
     that wait.
     """
     folders = query_folders(job, references, project, job.query_names).values()
-    found = [item for folder in folders if (item := _kept_in(folder, job, project)) is not None]
-    if not found:
+    figures = [kept for folder in folders if (kept := _kept_in(folder, job, project)) is not None]
+    if not figures:
         return Kept()
     return replace(
-        found[0],
-        last_commit=max((item.last_commit for item in found if item.last_commit is not None), default=None),
+        figures[0],
+        last_commit=max((kept.last_commit for kept in figures if kept.last_commit is not None), default=None),
         files_waiting=max(
-            (item.files_waiting for item in found if item.files_waiting is not None), default=None
+            (kept.files_waiting for kept in figures if kept.files_waiting is not None), default=None
         ),
-        files_too_old=max(item.files_too_old for item in found),
+        files_too_old=max(kept.files_too_old for kept in figures),
     )
 
 
@@ -210,7 +210,11 @@ def _files_left(
     source that is. Else None.
     """
     declared = [stream.source for stream in job.streams.values() if stream.source.folder is not None]
-    sources = [source.index for source in on_disk.sources if source.kind in {item.kind for item in declared}]
+    sources = [
+        source.index
+        for source in on_disk.sources
+        if source.kind in {folder_source.kind for folder_source in declared}
+    ]
     if len(declared) != 1 or len(sources) != 1:
         return None
     return declared[0].files_left(folder, sources[0], project)

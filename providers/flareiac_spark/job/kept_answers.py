@@ -42,8 +42,8 @@ class KeptAnswers:
         self._project = project
         self._asker = [installed_pyspark(), driver_archive().digest]
         self._name = f"proofs/{digest(str(project.root))}.json"
-        found = user_cache.read_json(self._name)
-        self._known: dict[str, Any] = found if isinstance(found, dict) else {}
+        content = user_cache.read_json(self._name)
+        self._known: dict[str, Any] = content if isinstance(content, dict) else {}
         self._keys = {address: self._key(request) for address, request in requests.items()}
 
     def find(self, address: str) -> KeptAnswer | None:

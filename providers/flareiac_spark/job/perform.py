@@ -83,12 +83,12 @@ def _switching(request: ChangeRequest, running: RunningJobs, *, early: bool = Fa
 def _finish(request: ChangeRequest, running: RunningJobs) -> StageDone:
     if not begins_generation(request):
         return _finish_redirected(request, running)
-    found = _switching(request, running, early=True)
-    note = generation_stages.finish(found.switch, found.beginnings, found.client)
+    switching = _switching(request, running, early=True)
+    note = generation_stages.finish(switching.switch, switching.beginnings, switching.client)
     ends = [batch for batch in note.values() if batch is not None]
     last = " and ".join(dict.fromkeys(f"batch {batch}" for batch in ends))
-    if found.state.in_use:
-        return StageDone(messages=(_has_begun(found.switch),), note=note)
+    if switching.state.in_use:
+        return StageDone(messages=(_has_begun(switching.switch),), note=note)
     return StageDone(messages=(f"ends after {last}" if last else "nothing was read yet",), note=note)
 
 
@@ -108,26 +108,26 @@ def _finish_redirected(request: ChangeRequest, running: RunningJobs) -> StageDon
 
 
 def _empty(request: ChangeRequest, name: str, running: RunningJobs) -> StageDone:
-    found = _switching(request, running)
-    for beginning in found.beginnings:
+    switching = _switching(request, running)
+    for beginning in switching.beginnings:
         for output in beginning.empties:
             if output.name == name:
-                emptied = generation_stages.empty(found.switch, beginning.query, output, found.client)
+                emptied = generation_stages.empty(switching.switch, beginning.query, output, switching.client)
                 return StageDone(messages=(generation_stages.emptied_text(emptied),), note=encode(emptied))
-    return StageDone(messages=(_has_begun(found.switch),))
+    return StageDone(messages=(_has_begun(switching.switch),))
 
 
 def _prepare(request: ChangeRequest, running: RunningJobs) -> StageDone:
-    found = _switching(request, running)
+    switching = _switching(request, running)
     note = request.action.notes.get(stages.FINISH)
-    ends = generation_stages.ended(found.switch, found.beginnings, note, found.client)
+    ends = generation_stages.ended(switching.switch, switching.beginnings, note, switching.client)
     messages = []
-    for beginning in found.beginnings:
-        messages.append(generation_stages.prepare(found.switch, beginning, ends[beginning.query.name]))
+    for beginning in switching.beginnings:
+        messages.append(generation_stages.prepare(switching.switch, beginning, ends[beginning.query.name]))
         reach(f"{stages.PREPARE}.within")
-    texts = tuple(messages) or (_has_begun(found.switch),)
+    texts = tuple(messages) or (_has_begun(switching.switch),)
     return StageDone(
-        messages=texts, note={"queries": [beginning.query.name for beginning in found.beginnings]}
+        messages=texts, note={"queries": [beginning.query.name for beginning in switching.beginnings]}
     )
 
 
@@ -171,9 +171,9 @@ def _refuse_unplanned(request: ChangeRequest, running: RunningJobs) -> None:
     if old is None or stages.FINISH in request.action.notes:
         return
     new = target_of(request, running).spec
-    item = next(half_done(request.address, old, redirected(old, new), _client(request, running)), None)
-    if item is not None:
-        why = f"batch {item.batch} is in the tables that it wrote so far, and not committed"
+    unfinished = next(half_done(request.address, old, redirected(old, new), _client(request, running)), None)
+    if unfinished is not None:
+        why = f"batch {unfinished.batch} is in the tables that it wrote so far, and not committed"
         raise Failure(generation_stages.not_planned(request.address, why))
 
 

@@ -175,10 +175,10 @@ def _payload_of_new(case: JobCase, blockers: Sequence[Blocker]) -> JobPayload:
     plain = JobPayload(analyse=True, nonce=case.facts.nonce + 1 if case.facts.digest is not None else 0)
     if before is None or begins_generation(case):
         return plain
-    found = changes(before, case.desired, case.facts)
-    needed = needed_proof(case.request.address, before, case.desired, case.facts, found, is_new=True)
+    job_changes = changes(before, case.desired, case.facts)
+    needed = needed_proof(case.request.address, before, case.desired, case.facts, job_changes, is_new=True)
     if needed == NO_PROOF and not is_provable(
-        found, before, case.desired, case.facts, len(blockers), unrecorded=False
+        job_changes, before, case.desired, case.facts, len(blockers), unrecorded=False
     ):
         return plain
     user = last_user(case.request, case.desired) if case.request.recorded is None else None
@@ -201,5 +201,5 @@ def _out_of_reach(request: PlanRequest, facts: JobFacts) -> list[str]:
     if request.desired is None or not looked_at(request):
         return []
     case = JobCase(request=request, desired=JobDefinition.of(request.desired), facts=facts)
-    found = unreadable(case)
-    return sorted(blocker.line for blocker in found if blocker.code not in NOT_KNOWN)
+    blockers = unreadable(case)
+    return sorted(blocker.line for blocker in blockers if blocker.code not in NOT_KNOWN)

@@ -87,18 +87,20 @@ def quarantine_steps(desired: JobDefinition, recorded: JobDefinition | None) -> 
 
 
 def steps_of_changes(
-    found: Sequence[JobChange], desired: JobDefinition, *, fresh: bool, accepted: bool, stands: bool
+    job_changes: Sequence[JobChange], desired: JobDefinition, *, fresh: bool, accepted: bool, stands: bool
 ) -> list[Step]:
     """One restart for all that asks for one, and a step for whatever else happens. ``stands``: the job does
     not run now.
     """
     restarts = [
         change
-        for change in found
+        for change in job_changes
         if isinstance(change, Restart) or (isinstance(change, ResultsChange) and accepted and not fresh)
     ]
     steps = [
-        step for change in found if (step := _single_step(change, fresh=fresh, accepted=accepted)) is not None
+        step
+        for change in job_changes
+        if (step := _single_step(change, fresh=fresh, accepted=accepted)) is not None
     ]
     if not restarts and not (fresh and steps):
         return steps
@@ -184,22 +186,22 @@ def as_one_stop(steps: list[Step], others: list[Step], facts: JobFacts) -> list[
     at = next((at for at, step in enumerate(steps) if step.text.startswith((_STOPS, _STARTS))), None)
     disturbed = [step for step in others if step.text in (_BESIDE, _AFTER)]
     if at is not None and disturbed:
-        why = "; ".join(dict.fromkeys(item.why for item in (steps[at], *disturbed) if item.why))
+        why = "; ".join(dict.fromkeys(step.why for step in (steps[at], *disturbed) if step.why))
         text = steps[at].text.replace(_STOPS, f"{_STOPS}, before the change, and starts after it", 1)
         text = text.replace("after it and starts ", "after it ", 1)
         if text.startswith(_STARTS):
             text = text.replace(_STARTS, f"{_AFTER} ", 1)
         steps[at] = replace(steps[at], text=text, why=why)
         others = [step for step in others if step not in disturbed]
-    found = [*steps, *others]
+    all_steps = [*steps, *others]
     if not facts.alive or not facts.batch_seconds:
-        return found
+        return all_steps
     took = f"its last batch took {elapsed_text(max(1.0, facts.batch_seconds))}"
     return [
         replace(step, why=f"{step.why}; {took}" if step.why else took, batch_seconds=facts.batch_seconds)
         if step.text.startswith(_STOPS) or step.text == _BESIDE
         else step
-        for step in found
+        for step in all_steps
     ]
 
 

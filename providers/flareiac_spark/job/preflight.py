@@ -38,39 +38,39 @@ def preflight(requests: Sequence[ChangeRequest], running: RunningJobs) -> Prefli
     if wrong:
         return Preflight(diagnostics=tuple(wrong))
     with Holds(running.applications, _of_ended_applications(requests, running)) as holds:
-        found = _analysed(requests, running)
-        running.applications.proofs.update(found.proofs)
-        refuted = refutation(requests, found.proofs)
-        if not (_has_errors(found, requests) or refuted.diagnostics):
-            holds.keep([item.address for item in requests if not _is_text_only(item)])
-    refused = [item for item in requests if item.address in refuted.addresses]
+        analysis = _analysed(requests, running)
+        running.applications.proofs.update(analysis.proofs)
+        refuted = refutation(requests, analysis.proofs)
+        if not (_has_errors(analysis, requests) or refuted.diagnostics):
+            holds.keep([request.address for request in requests if not _is_text_only(request)])
+    refused = [request for request in requests if request.address in refuted.addresses]
     return Preflight(
-        diagnostics=(*found.diagnostics, *refuted.diagnostics),
-        left=_left(refused, found),
-        refuted=_identities(refused, found),
+        diagnostics=(*analysis.diagnostics, *refuted.diagnostics),
+        left=_left(refused, analysis),
+        refuted=_identities(refused, analysis),
         blocks=refuted.blocks,
     )
 
 
 def prove(requests: Sequence[ChangeRequest], running: RunningJobs) -> Proofs:
     """Asks Spark about changed definitions; nothing comes of it. Raises ``Failure``."""
-    asked = [item for item in requests if JobPayload.of(item.action.payload).analyse]
+    asked = [request for request in requests if JobPayload.of(request.action.payload).analyse]
     for request in asked:
         running.applications.announce(_engine(request), request.references)
     with Holds(running.applications, _of_ended_applications(asked, running)):
-        found = _analysed(asked, running) if asked else Analysis()
-    wrong = {diagnostic.address for diagnostic in found.diagnostics}
-    if any(item.cancel.is_set() for item in asked):
-        return Proofs(diagnostics=found.diagnostics)
+        analysis = _analysed(asked, running) if asked else Analysis()
+    wrong = {diagnostic.address for diagnostic in analysis.diagnostics}
+    if any(request.cancel.is_set() for request in asked):
+        return Proofs(diagnostics=analysis.diagnostics)
     return Proofs(
-        diagnostics=found.diagnostics,
-        learned=_identities(asked, found),
-        left=_left(asked, found),
-        checked=frozenset(item.address for item in asked if item.address not in wrong),
+        diagnostics=analysis.diagnostics,
+        learned=_identities(asked, analysis),
+        left=_left(asked, analysis),
+        checked=frozenset(request.address for request in asked if request.address not in wrong),
     )
 
 
-def _identities(requests: Sequence[ChangeRequest], found: Analysis) -> dict[str, Attributes]:
+def _identities(requests: Sequence[ChangeRequest], analysis: Analysis) -> dict[str, Attributes]:
     """The identities of recorded jobs with the verdicts of Spark. What it was not asked, or did not answer,
     is no verdict: another time it may.
     """
@@ -78,15 +78,15 @@ def _identities(requests: Sequence[ChangeRequest], found: Analysis) -> dict[str,
         request.address: encode(with_proof(recorded_identity(recorded), proof))
         for request in requests
         if (recorded := request.action.recorded) is not None
-        and (proof := found.proofs.get(request.address)) is not None
+        and (proof := analysis.proofs.get(request.address)) is not None
         and proof.spark
     }
 
 
-def _left(requests: Sequence[ChangeRequest], found: Analysis) -> dict[str, Attributes]:
+def _left(requests: Sequence[ChangeRequest], analysis: Analysis) -> dict[str, Attributes]:
     """The same of jobs that left the checkpoint of a new one, by the resource that keeps their record."""
     asked = [
-        (JobPayload.of(request.action.payload), found.proofs.get(request.address)) for request in requests
+        (JobPayload.of(request.action.payload), analysis.proofs.get(request.address)) for request in requests
     ]
     return {
         payload.kept_by: encode(with_proof(JobIdentity.of(payload.left), proof))
@@ -113,14 +113,14 @@ def _analysed(requests: Sequence[ChangeRequest], running: RunningJobs) -> Analys
     are about to change, which are held: what they were may be what ended it.
     """
     reach("analysis.held")
-    found = analyse(requests, running.applications)
+    analysis = analyse(requests, running.applications)
     reach("analysis.done")
-    return found
+    return analysis
 
 
-def _has_errors(found: Analysis, requests: Sequence[ChangeRequest]) -> bool:
+def _has_errors(analysis: Analysis, requests: Sequence[ChangeRequest]) -> bool:
     """True where nothing comes of the apply."""
-    refused = any(diagnostic.severity is Severity.ERROR for diagnostic in found.diagnostics)
+    refused = any(diagnostic.severity is Severity.ERROR for diagnostic in analysis.diagnostics)
     return refused or any(request.cancel.is_set() for request in requests)
 
 
@@ -138,7 +138,7 @@ def _of_ended_applications(requests: Sequence[ChangeRequest], running: RunningJo
     """
     if not any(JobPayload.of(request.action.payload).analyse for request in requests):
         return []
-    found = []
+    held = []
     for request in requests:
         engine, payload = _engine(request), JobPayload.of(request.action.payload)
         job = changed_job(request)
@@ -149,8 +149,8 @@ def _of_ended_applications(requests: Sequence[ChangeRequest], running: RunningJo
             and (payload.analyse or payload.nonce not in (None, entry.nonce))
             and (since := _down_since(running, engine, job)) is not None
         ):
-            found.append(HeldJob(engine, job, since))
-    return found
+            held.append(HeldJob(engine, job, since))
+    return held
 
 
 def _down_since(running: RunningJobs, engine: EngineDefinition, job: KnownJob) -> float | None:

@@ -37,8 +37,8 @@ def prove_here(requests: Sequence[ChangeRequest], project: Project) -> Proofs:
         request.address: request for request in requests if JobPayload.of(request.action.payload).analyse
     }
     answers = KeptAnswers(project, by_address)
-    kept = {address: found for address in by_address if (found := answers.find(address))}
-    asked = [item for address, item in by_address.items() if address not in kept]
+    kept = {address: answer for address in by_address if (answer := answers.find(address))}
+    asked = [request for address, request in by_address.items() if address not in kept]
     said = _ask(asked, project) if asked else Proofs()
     answers.keep(_worth_keeping(asked, said))
     known = {
@@ -55,7 +55,7 @@ def _worth_keeping(asked: Sequence[ChangeRequest], said: Proofs) -> dict[str, Ke
     for request in asked:
         pair = JobPayload.of(request.action.payload).pair
         identity = JobIdentity.of(said.learned.get(request.address, {}))
-        proof = next((item for item in identity.proofs if item.pair == pair), None)
+        proof = next((stored for stored in identity.proofs if stored.pair == pair), None)
         if request.address in said.checked and (proof is not None or not pair):
             kept_answers[request.address] = KeptAnswer(proof=proof)
     return kept_answers

@@ -46,11 +46,11 @@ def rollback_point(request: ChangeRequest, target: Target, running: RunningJobs)
     if _is_unproven(request, running):
         return _Note(why="it had not committed its first batch, so that it is not known to be stable").data
     entry = running.entry(target.engine, changed_job(request))
-    found = rollback.fallback(request, entry, target.digest, running.applications.project)
-    if isinstance(found, str):
-        return _Note(why=found).data
+    entry_or_reason = rollback.fallback(request, entry, target.digest, running.applications.project)
+    if isinstance(entry_or_reason, str):
+        return _Note(why=entry_or_reason).data
     point = Fallback(
-        entry=found,
+        entry=entry_or_reason,
         committed=rollback.committed(target.spec),
         written=_written(request, target, running),
     )
@@ -88,8 +88,12 @@ def _point(request: ChangeRequest, target: Target, note: Data, running: RunningJ
     if note is not None:
         noted = decode(_Note, note)
         return noted.point or noted.why
-    found = rollback.fallback(request, None, target.digest, running.applications.project)
-    return found if isinstance(found, str) else "the plan did not say that its definition changes"
+    entry_or_reason = rollback.fallback(request, None, target.digest, running.applications.project)
+    return (
+        entry_or_reason
+        if isinstance(entry_or_reason, str)
+        else "the plan did not say that its definition changes"
+    )
 
 
 def _contradiction(request: ChangeRequest, target: Target, point: Fallback, running: RunningJobs) -> str:
@@ -109,7 +113,7 @@ def _left(outcome: NotApplied, request: ChangeRequest, why: str) -> NotApplied:
 
 def _written(request: ChangeRequest, target: Target, running: RunningJobs) -> tuple[WrittenBatch, ...]:
     """The batches in flight as the outputs have them."""
-    client, found = OperationClient(request, target.engine, running.applications), []
+    client, batches = OperationClient(request, target.engine, running.applications), []
     for folder, outputs in folders(target.spec).values():
         try:
             on_disk = read_checkpoint(folder)
@@ -117,8 +121,8 @@ def _written(request: ChangeRequest, target: Target, running: RunningJobs) -> tu
             raise Failure(damage(request.address, error)) from None
         if on_disk is not None and (batch := on_disk.in_flight) is not None:
             names = marked(client, on_disk.query_id, batch, outputs, target.spec)
-            found += [WrittenBatch(folder=str(folder), batch=batch, output=name) for name in sorted(names)]
-    return tuple(found)
+            batches += [WrittenBatch(folder=str(folder), batch=batch, output=name) for name in sorted(names)]
+    return tuple(batches)
 
 
 def _is_unproven(request: ChangeRequest, running: RunningJobs) -> bool:

@@ -44,11 +44,13 @@ class ReachReader:
         for request in requests:
             try:
                 asked += [
-                    item for *_names, item in _asked_of(request, self._project) if isinstance(item, Asked)
+                    question
+                    for *_names, question in _asked_of(request, self._project)
+                    if isinstance(question, Asked)
                 ]
             except (Failure, Damaged, Mismatch):
                 continue  # reading that job reports it
-            asked += [item for _output, item in asked_of(request)]
+            asked += [question for _output, question in asked_of(request)]
         answers = self._brokers.ask(asked)
         samples = looked_at(requests, self._brokers, answers)
         limits = limits_of(requests, self._brokers, answers)
@@ -84,15 +86,17 @@ class ReachReader:
         self, asked: Sequence[tuple[str, str, Asked | Unknown]], answers: Answers | None
     ) -> dict[str, dict[str, InputReach]]:
         if answers is None:
-            answers = self._brokers.ask([item for *_names, item in asked if isinstance(item, Asked)])
-        found: dict[str, dict[str, InputReach]] = {}
-        for query, name, item in asked:
-            found.setdefault(query, {})[name] = (
-                InputReach(findings=(item,))
-                if isinstance(item, Unknown)
-                else self._brokers.reach(item, answers)
+            answers = self._brokers.ask(
+                [question for *_names, question in asked if isinstance(question, Asked)]
             )
-        return found
+        reaches: dict[str, dict[str, InputReach]] = {}
+        for query, name, question in asked:
+            reaches.setdefault(query, {})[name] = (
+                InputReach(findings=(question,))
+                if isinstance(question, Unknown)
+                else self._brokers.reach(question, answers)
+            )
+        return reaches
 
     def _prefetched(self, address: str) -> Answers | None:
         with self._guard:
@@ -162,14 +166,14 @@ def _placed(
         return {streams[0].name: every}
     if streams is not None and positions.count == len(streams):
         return {stream.name: [at] for at, stream in enumerate(streams)}
-    found: dict[str, Sequence[int] | None] = {}
+    placed: dict[str, Sequence[int] | None] = {}
     for name, source in held.items():
         topics = [{topic for topic, _partition in _offsets(source, positions, at)} for at in every]
         own = [at for at, read in enumerate(topics) if read and read <= _names(source, references)]
         others = [each for each in held if each != name and _names(held[each], references)]
         shared = any(_names(held[each], references) & _names(source, references) for each in others)
-        found[name] = own if (own and not shared) or len(held) == 1 else None
-    return found
+        placed[name] = own if (own and not shared) or len(held) == 1 else None
+    return placed
 
 
 def _names(source: Source, references: References) -> set[str]:
@@ -179,8 +183,8 @@ def _names(source: Source, references: References) -> set[str]:
 
 def _offsets(source: Source, positions: SourcePositions, at: int) -> dict[Partition, int]:
     for offsets in (positions.reached, positions.ahead):
-        if at < len(offsets) and (found := _own(source, offsets[at])):
-            return found
+        if at < len(offsets) and (own := _own(source, offsets[at])):
+            return own
     return _began(source, positions, at)
 
 

@@ -157,9 +157,11 @@ def _seen(request: ReadRequest, job: JobDefinition, applications: Applications, 
     on_disk = {name: read_checkpoint(folder) for name, folder in folders.items()}
     positions = {name: read_positions(folders[name]) for name in job.query_names if name in folders}
     facts = JobFacts(
-        checkpoints={name: of_disk(found) for name, found in on_disk.items() if found is not None},
+        checkpoints={
+            name: of_disk(checkpoint) for name, checkpoint in on_disk.items() if checkpoint is not None
+        },
         used=_used(request, job, declared, project),
-        stands={name: found for name, found in positions.items() if found is not None},
+        stands={name: position for name, position in positions.items() if position is not None},
         absent=_absent(declared, project),
         reach=readers.reach.read(request),
         schemas=readers.schemas.read(request),
@@ -188,7 +190,7 @@ def _seen(request: ReadRequest, job: JobDefinition, applications: Applications, 
         if declared is not None and _is_given(declared, facts.spec, request.references, project):
             facts = replace(facts, given_generation=declared.generation)
     said = status.jobs.get(known.name_in(desired)) if status is not None else None
-    watermarks = [found.watermark_ms or 0 for found in on_disk.values() if found is not None]
+    watermarks = [checkpoint.watermark_ms or 0 for checkpoint in on_disk.values() if checkpoint is not None]
     ahead = watermark_ahead(max(watermarks, default=0), said.queries if said else (), now=time.time())
     if status is None:
         return _Seen(facts=facts, status=None, unread=tuple(unread), ahead=ahead)
@@ -234,25 +236,25 @@ def _declared(request: ReadRequest) -> JobDefinition | None:
 def _absent(declared: JobDefinition | None, project: Project) -> tuple[str, ...]:
     """The declared folders of files that are not there. A pattern may match later."""
     paths = read_paths(declared, project) if declared is not None else ()
-    found = [path for path in paths if not is_pattern(path) and not Path(path).exists()]
-    return tuple(dict.fromkeys(found))
+    missing = [path for path in paths if not is_pattern(path) and not Path(path).exists()]
+    return tuple(dict.fromkeys(missing))
 
 
 def _refuse_lost_logs(job: JobDefinition, checkpoints: Mapping[str, OutputFacts]) -> None:
     """A source whose log is gone would be read again from its beginning. Raises ``Damaged``."""
     for output in job.outputs:
         name = job.query_of(output)
-        found, read = checkpoints.get(name), read_in_order(job, output)
+        checkpoint, read = checkpoints.get(name), read_in_order(job, output)
         if (
-            found is not None
-            and found.started is not None
+            checkpoint is not None
+            and checkpoint.started is not None
             and read is not None
-            and len(set(read)) > len(found.sources)
+            and len(set(read)) > len(checkpoint.sources)
         ):
             folder = Path(job.checkpoint_location or "") / name
             raise Damaged(
                 folder,
-                f"it has the logs of {len(found.sources)} sources, and its query reads {len(set(read))}",
+                f"it has the logs of {len(checkpoint.sources)} sources, and its query reads {len(set(read))}",
             )
 
 
@@ -264,8 +266,8 @@ def _refuse_lost_state(
     """
     for output in job.outputs:
         name = job.query_of(output)
-        found = checkpoints.get(name)
-        if found is None or found.committed is None or found.operators:
+        checkpoint = checkpoints.get(name)
+        if checkpoint is None or checkpoint.committed is None or checkpoint.operators:
             continue
         if surely_keeps_state(job, output):
             raise Damaged(folders[name] / "state", "it is not there, and committed batches left state in it")
@@ -301,9 +303,11 @@ def _used(
     if relocated(job, declared, request.references).checkpoint_location == declared.checkpoint_location:
         return {}
     folders = query_folders(declared, request.references, project, declared.query_names)
-    found = {name: read_checkpoint(folder) for name, folder in folders.items()}
+    on_disk = {name: read_checkpoint(folder) for name, folder in folders.items()}
     return {
-        name: of_disk(item) for name, item in found.items() if item is not None and item.started is not None
+        name: of_disk(checkpoint)
+        for name, checkpoint in on_disk.items()
+        if checkpoint is not None and checkpoint.started is not None
     }
 
 

@@ -70,13 +70,13 @@ def refused_again(case: JobCase) -> list[Blocker]:
             starts=case.desired.starts_by_itself,
         )
     if recorded is None:
-        found = [
+        refusals = [
             blocking.unknown_state(case),
             blocking.moved_back(case),
         ]
         emptied = generation_plan.blockers(case) if begins_generation(case) else []
         return [
-            *(blocker for blocker in found if blocker),
+            *(blocker for blocker in refusals if blocker),
             *emptied,
             *unreadable(case),
         ]
@@ -116,14 +116,14 @@ def _unreadable_by_generation(case: JobCase) -> list[Blocker]:
 def refusals_of_changes(
     case: JobCase,
     recorded: JobDefinition,
-    found: Sequence[JobChange],
+    job_changes: Sequence[JobChange],
     *,
     starts: bool,
 ) -> list[Blocker]:
     if is_fresh(recorded, case.desired):
         elsewhere = blocking.may_run_elsewhere(case, recorded)
         start = start_of(case.desired, case.request.references)
-        lost = blocking.of_carry_over(case, found, recorded) if start == CARRY_OVER else []
+        lost = blocking.of_carry_over(case, job_changes, recorded) if start == CARRY_OVER else []
         reads = [] if lost else _unreadable_by_generation(case)
         again = generation_plan.start_again(case)[0]
         return [
@@ -139,11 +139,11 @@ def refusals_of_changes(
         blocking.moved_back(case),
     ]
     # Another folder was declared: that is refused by itself
-    if not any(isinstance(change, NewGeneration) for change in found):
+    if not any(isinstance(change, NewGeneration) for change in job_changes):
         there.append(blocking.other_folder(case))
         if starts and looked_at(case.request):
             there.append(blocking.other_positions(case))
-    if not any(isinstance(change, ResultsChange) for change in found):
+    if not any(isinstance(change, ResultsChange) for change in job_changes):
         runs = running_definition(case, recorded)
         others = changes(runs, case.desired, case.facts) if runs is not recorded else ()
         proven = is_proven_to_go_on(others, runs, case.desired, case.facts)
@@ -152,7 +152,7 @@ def refusals_of_changes(
     reads = _unreadable_by_start(case) if checked else []
     carries = not any(blocker.code in NO_POSITION for blocker in reads)
     return [
-        *blocking.of_changes(case, found, recorded, carries=carries),
+        *blocking.of_changes(case, job_changes, recorded, carries=carries),
         *blocking.used_folders(case, recorded),
         *blocking.used_checkpoint(case),
         *blocking.cut_off(case, recorded),

@@ -42,17 +42,17 @@ class Registries(Generic[Question, Answer]):
 
     def prefetch(self, wanted: Mapping[str, Wanted[Question]]) -> None:
         """Asks what jobs want to know, by their addresses; the answers serve one ``answers`` of each."""
-        found = self._asked([item for items in wanted.values() for item in items])
+        answers = self._asked([pair for pairs in wanted.values() for pair in pairs])
         with self._guard:
-            self._answers, self._waiting = found, set(wanted)
+            self._answers, self._waiting = answers, set(wanted)
 
     def answers(self, address: str, wanted: Wanted[Question]) -> Answers[Question, Answer]:
         """At least for these questions of a job."""
         with self._guard:
-            found = self._answers if address in self._waiting else {}
+            answers = self._answers if address in self._waiting else {}
             self._waiting.discard(address)
-        there = all((key_of(access), question) in found for access, question in wanted)
-        return found if there else self._asked(wanted)
+        there = all((key_of(access), question) in answers for access, question in wanted)
+        return answers if there else self._asked(wanted)
 
     def _asked(self, wanted: Wanted[Question]) -> dict[tuple[str, Question], Answer]:
         accesses = {key_of(access): access for access, _question in wanted}
@@ -60,11 +60,11 @@ class Registries(Generic[Question, Answer]):
         for access, question in dict.fromkeys((key_of(access), question) for access, question in wanted):
             questions[access].append(question)
         calls = {key: partial(self._ask, access, questions[key]) for key, access in accesses.items()}
-        found = of_each(calls, self._limit)
+        answers = of_each(calls, self._limit)
         return {
             (key, question): answer
             for key, access in accesses.items()
-            for question, answer in (found.get(key) or self._none(access, questions[key])).items()
+            for question, answer in (answers.get(key) or self._none(access, questions[key])).items()
         }
 
     def _none(self, access: RegistryAccess, questions: Sequence[Question]) -> Mapping[Question, Answer]:

@@ -42,18 +42,18 @@ def looked_at(requests: Sequence[ReadRequest], brokers: Brokers, answers: Answer
             if stream not in reads:
                 places[stream], reads[stream] = (request.address, name), read
     values = brokers.last_values([topics for topics, _how in reads.values()], answers)
-    found: dict[str, dict[str, tuple[SampleFinding, ...]]] = {}
+    samples: dict[str, dict[str, tuple[SampleFinding, ...]]] = {}
     for stream, (topics, how) in reads.items():
         address, name = places[stream]
         findings = [
-            item
+            finding
             for (connection, topic), held in sorted(values.items())
             if connection == topics.connection.address and _is_read(topics, topic)
-            for item in judged(how, topic, held)
+            for finding in judged(how, topic, held)
         ]
         if findings:
-            found.setdefault(address, {})[name] = tuple(findings)
-    return dict(found)
+            samples.setdefault(address, {})[name] = tuple(findings)
+    return dict(samples)
 
 
 def _is_read(topics: TopicRead, topic: str) -> bool:
@@ -96,36 +96,39 @@ def warnings(request: PlanRequest, facts: JobFacts) -> Iterator[Diagnostic]:
             yield warning(code, f"Input {name}: {text}", address=request.address)
 
 
-def _fields(item: FieldsWithoutColumn, noun: str) -> str:
-    head = f"{_part(item.having, item.records)} of {noun} {item.topic} have fields that are not read."
-    return fields_text(head, item)
+def _fields(finding: FieldsWithoutColumn, noun: str) -> str:
+    head = (
+        f"{_part(finding.having, finding.records)} of {noun} {finding.topic} have fields that are not read."
+    )
+    return fields_text(head, finding)
 
 
-def fields_text(head: str, item: FieldsWithoutColumn) -> str:
+def fields_text(head: str, finding: FieldsWithoutColumn) -> str:
     """Fields without a column, one on each line below ``head``."""
     said = [
-        " ".join(filter(None, (f"{_begun(clause(field))}.", way_to_read(field)))) for field in item.fields
+        " ".join(filter(None, (f"{_begun(clause(field))}.", way_to_read(field)))) for field in finding.fields
     ]
     more = len(said) - _SHOWN
     rest = [f"And {more} more."] if more > 0 else []
     return "\n".join([head, *said[:_SHOWN], *rest])
 
 
-def _with_header(item: ValuesWithHeader) -> str:
+def _with_header(finding: ValuesWithHeader) -> str:
     return (
-        f"all of the last records of topic {item.topic} begin with a zero byte and the id of a "
+        f"all of the last records of topic {finding.topic} begin with a zero byte and the id of a "
         "schema, as producers with a schema registry write them, and they are not values of the schema that "
         "is written. Name the registry in the kafka block of the connection, schema_registry = { url = "
         '"https://host:8081" }, and write in the stream subject = "'
-        f'{item.topic}-value" in the place of schema.'
+        f'{finding.topic}-value" in the place of schema.'
     )
 
 
-def _without_header(item: ValuesWithoutHeader) -> str:
+def _without_header(finding: ValuesWithoutHeader) -> str:
     return (
-        f"{_part(item.bare, item.records)} of topic {item.topic} do not begin with a zero byte and the id of "
-        "a schema, so that no schema of the registry is known for them: they are bad records. Where no "
-        'producer writes ids, write in the stream the schema of the values: schema = file("NAME.avsc").'
+        f"{_part(finding.bare, finding.records)} of topic {finding.topic} do not begin with a zero byte and "
+        "the id of a schema, so that no schema of the registry is known for them: they are bad records. "
+        "Where no producer writes ids, write in the stream the schema of the values: "
+        'schema = file("NAME.avsc").'
     )
 
 

@@ -68,12 +68,12 @@ def _declared(request: ReadRequest) -> JobDefinition | None:
 def _reads(job: JobDefinition | None, references: References) -> dict[str, SchemaRead]:
     """By input."""
     schema_reads: dict[str, SchemaRead] = {}
-    for name, item in (job.streams if job is not None else {}).items():
-        declared = references.get(item.stream.address)
+    for name, stream in (job.streams if job is not None else {}).items():
+        declared = references.get(stream.stream.address)
         if declared is None:
             continue
         # A job knows the columns that its steps read, which are not all that are declared
-        read = item.source.schema_read(StreamDefinition.of(declared.attributes).columns)
+        read = stream.source.schema_read(StreamDefinition.of(declared.attributes).columns)
         if read is not None:
             schema_reads[name] = read
     return schema_reads
@@ -94,16 +94,17 @@ def blockers(request: PlanRequest, facts: JobFacts) -> list[Blocker]:
     """The reasons that a query must not start: records of the newest schema cannot be read into the
     columns.
     """
-    found: list[Blocker] = []
-    for name, item, difference in _differences(facts):
+    refusals: list[Blocker] = []
+    for name, latest_schema, difference in _differences(facts):
         if blocks(difference):
-            why = f"{request.address} cannot read the records of its input {name}: {_text(item, difference)}."
+            text = _text(latest_schema, difference)
+            why = f"{request.address} cannot read the records of its input {name}: {text}."
             ways = (
                 f"correct the column in the stream of input {name}",
-                f"register a version of {item.subject} that fits, and plan again",
+                f"register a version of {latest_schema.subject} that fits, and plan again",
             )
-            found.append(blocker(codes.AVRO_COLUMN_DIFFERS, why=why, ways_out=ways))
-    return found
+            refusals.append(blocker(codes.AVRO_COLUMN_DIFFERS, why=why, ways_out=ways))
+    return refusals
 
 
 def warnings(request: PlanRequest, facts: JobFacts, *, blocked: bool) -> Iterator[Diagnostic]:
@@ -116,10 +117,10 @@ def warnings(request: PlanRequest, facts: JobFacts, *, blocked: bool) -> Iterato
                     "record that does not fit is a bad record."
                 )
                 yield warning(codes.SCHEMA_UNKNOWN, why, address=request.address)
-    for name, item, difference in _differences(facts):
+    for name, latest_schema, difference in _differences(facts):
         if blocked and blocks(difference):
             continue
-        text = f"Input {name}: {_text(item, difference)}."
+        text = f"Input {name}: {_text(latest_schema, difference)}."
         if isinstance(difference, NewField):
             said = " ".join(filter(None, (text, way_to_read(difference))))
             yield warning(codes.SCHEMA_FIELD_NEW, said, address=request.address)

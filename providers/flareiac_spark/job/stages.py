@@ -93,8 +93,8 @@ def closing_of(update: JobUpdate) -> str:
 
 def _registrations(update: JobUpdate) -> Iterator[Stage]:
     """Before anything stops: what a registry refuses leaves the job as it runs."""
-    for name, item in sorted(update.desired.avro.items()):
-        if item.id is None:
+    for name, written in sorted(update.desired.avro.items()):
+        if written.id is None:
             subject = update.desired.avro_outputs[name].subject
             text = f"register the schema of output {name} of {update.address} under the subject {subject}"
             yield Stage(name=f"{REGISTER}.{name}", text=text, effect=Effect.METADATA, early=True)
@@ -125,11 +125,11 @@ def _last(update: JobUpdate, *, quiesced: bool) -> Stage:
 def _finishes(update: JobUpdate) -> Iterator[Stage]:
     if update.recorded is None or not _must_finish(update, update.recorded):
         return
-    found = _in_flight(update)
-    if found is None:
+    in_flight = _in_flight(update)
+    if in_flight is None:
         text = f"finish the batch of {update.address} that is in flight when it stops"
-    elif found:
-        batches = " and ".join(f"batch {batch}" for batch in found)
+    elif in_flight:
+        batches = " and ".join(f"batch {batch}" for batch in in_flight)
         text = f"finish {batches} of {update.address} where it was begun"
     else:
         return

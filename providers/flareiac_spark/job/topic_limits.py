@@ -41,14 +41,14 @@ def limits_of(
     requests: Sequence[ReadRequest], brokers: Brokers, answers: Answers
 ) -> dict[str, dict[str, int]]:
     """Bytes that a topic takes at once, by job and output; nothing where that is not known."""
-    found: dict[str, dict[str, int]] = {}
+    limits_by_job: dict[str, dict[str, int]] = {}
     for request in requests:
         for name, asked in asked_of(request):
             topics = brokers.topics(asked, answers)
             limits = [topic.largest_batch for topic in topics.values() if topic.largest_batch is not None]
             if limits:
-                found.setdefault(request.address, {})[name] = limits[0]
-    return found
+                limits_by_job.setdefault(request.address, {})[name] = limits[0]
+    return limits_by_job
 
 
 def blockers(case: JobCase) -> Iterator[Blocker]:

@@ -103,10 +103,10 @@ def not_stable(
     executors.
     """
     if cancelled:
-        found = error(
+        diagnostic = error(
             codes.START_CANCELLED, f"The apply was cancelled before {address} was stable.", address=address
         )
-        return replace(found, cancelled=True)
+        return replace(diagnostic, cancelled=True)
     if job is not None and job.phase == "failed":
         text = last_error(job) or "The application gives no reason."
         kind = (

@@ -96,9 +96,9 @@ def with_schemas(desired: JobDefinition, recorded: JobDefinition | None, facts: 
         return desired
     written_schemas: dict[str, WrittenSchema] = {}
     for name, output in desired.avro_outputs.items():
-        item = _written(_verdict(name, output, facts)) or _written_before(name, output, recorded)
-        if item is not None:
-            written_schemas[name] = item
+        written = _written(_verdict(name, output, facts)) or _written_before(name, output, recorded)
+        if written is not None:
+            written_schemas[name] = written
     return replace(desired, avro=written_schemas)
 
 
@@ -139,9 +139,9 @@ def _verdicts(request: PlanRequest, facts: JobFacts) -> Mapping[str, SubjectVerd
 
 def _verdict(name: str, output: KafkaOutput, facts: JobFacts) -> SubjectVerdict | None:
     """None where the registry was asked about another subject, or not at all."""
-    found = facts.subjects.get(name)
-    if found is None or isinstance(found, SubjectUnknown) or found.subject == output.subject:
-        return found
+    verdict = facts.subjects.get(name)
+    if verdict is None or isinstance(verdict, SubjectUnknown) or verdict.subject == output.subject:
+        return verdict
     return None
 
 
@@ -164,8 +164,8 @@ def _fingerprint(verdict: SubjectVerdict) -> Data:
 
 def blockers(request: PlanRequest, facts: JobFacts) -> list[Blocker]:
     """The reasons that outputs have no schema to write."""
-    found = (_blocker(name, verdict) for name, verdict in _verdicts(request, facts).items())
-    return [item for item in found if item is not None]
+    reported = (_blocker(name, verdict) for name, verdict in _verdicts(request, facts).items())
+    return [diagnostic for diagnostic in reported if diagnostic is not None]
 
 
 def _blocker(name: str, verdict: SubjectVerdict) -> Blocker | None:
@@ -234,13 +234,13 @@ def _is_new(name: str, desired: JobDefinition, recorded: JobDefinition | None) -
 
 def drift(case: JobCase, recorded: JobDefinition) -> list[str]:
     """The changes by the registry to outputs that are declared as they are recorded."""
-    found = []
+    texts = []
     for name, verdict in _verdicts(case.request, case.facts).items():
         before = _written_before(name, case.desired.avro_outputs[name], recorded)
         text = _drift(name, verdict, before) if before is not None else ""
         if text:
-            found.append(text)
-    return found
+            texts.append(text)
+    return texts
 
 
 def _drift(name: str, verdict: SubjectVerdict, before: WrittenSchema) -> str:
@@ -274,15 +274,15 @@ def warnings(case: JobCase) -> Iterator[Diagnostic]:
 
 
 def _meaning(name: str, desired: JobDefinition) -> str:
-    output, item = desired.avro_outputs[name], desired.avro.get(name)
-    if item is None or item.id is None:
+    output, written = desired.avro_outputs[name], desired.avro.get(name)
+    if written is None or written.id is None:
         return (
             f"Whether the subject {output.subject} has a schema for it, or accepts one, is unknown: apply "
             "stops before it changes anything."
         )
     return (
         f"Whether the subject {output.subject} still has its schema is unknown; the output writes the one "
-        f"that it wrote before (id {item.id})."
+        f"that it wrote before (id {written.id})."
     )
 
 
@@ -291,16 +291,16 @@ def _meaning(name: str, desired: JobDefinition) -> str:
 
 def refusals(requests: Sequence[ChangeRequest]) -> list[Diagnostic]:
     """The reasons that outputs cannot write what was planned, as the registries are now."""
-    reader, found = SubjectReader(), list[Diagnostic]()
+    reader, diagnostics = SubjectReader(), list[Diagnostic]()
     for request in requests:
         job = JobDefinition.of(request.action.planned)
         if not JobPayload.of(request.action.payload).analyse:
             continue
         for name, verdict in reader.of(request.address, job).items():
-            item = _refusal(name, job, verdict)
-            if item is not None:
-                found.append(item.at(address=request.address))
-    return found
+            diagnostic = _refusal(name, job, verdict)
+            if diagnostic is not None:
+                diagnostics.append(diagnostic.at(address=request.address))
+    return diagnostics
 
 
 def _refusal(name: str, job: JobDefinition, verdict: SubjectVerdict) -> Diagnostic | None:
