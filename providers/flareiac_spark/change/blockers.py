@@ -35,7 +35,7 @@ _NEW_JOB = "declare a new job for it, with a checkpoint and tables of its own"
 
 def of_changes(
     case: JobCase,
-    found: Sequence[JobChange],
+    changes: Sequence[JobChange],
     recorded: JobDefinition,
     *,
     carries: bool = True,
@@ -44,8 +44,8 @@ def of_changes(
 
     ``carries``: offsets can be taken over.
     """
-    refused = [change for change in found if isinstance(change, NewGeneration)]
-    mixed = [change for change in found if isinstance(change, ResultsChange)]
+    refused = [change for change in changes if isinstance(change, NewGeneration)]
+    mixed = [change for change in changes if isinstance(change, ResultsChange)]
     blocked = [_refused(change, case, recorded, carries=carries) for change in refused]
     if mixed and not is_accepted(case.request.address, mixed, case.desired, recorded):
         ways = new_generation(case, recorded, carries=carries)
@@ -66,7 +66,7 @@ def is_accepted(
 
 def of_carry_over(
     case: JobCase,
-    found: Sequence[JobChange],
+    changes: Sequence[JobChange],
     recorded: JobDefinition,
 ) -> list[Blocker]:
     """The reasons that a raised generation cannot go on where the last one stands: its offsets are not those
@@ -75,7 +75,7 @@ def of_carry_over(
     so_far = replace(case, desired=replace(case.desired, generation=(case.desired.generation or 1) - 1))
     moved = [
         change
-        for change in found
+        for change in changes
         if isinstance(change, NewGeneration) and change.rereadable and not change.carries
     ]
     there = [
@@ -170,12 +170,12 @@ def new_generation(
         return ()
     place, before = case.desired.checkpoint, _newest_generation(case)
     start, rebuild, words = start_again(case)
-    found = [f"{words}, in {place}:\n{lines(case.desired, start, before, rebuild=rebuild)}"]
+    texts = [f"{words}, in {place}:\n{lines(case.desired, start, before, rebuild=rebuild)}"]
     if carries and recorded is not None and carries_over(case.desired, recorded):
         state = ", and leave the state behind" if declares_state(recorded) else ""
         what = f"keep the offsets and the rows{state}"
-        found.append(f"{what}, in {place}:\n{lines(case.desired, CARRY_OVER, before, rebuild=False)}")
-    return tuple(found)
+        texts.append(f"{what}, in {place}:\n{lines(case.desired, CARRY_OVER, before, rebuild=False)}")
+    return tuple(texts)
 
 
 def _newest_generation(case: JobCase) -> int:
@@ -203,8 +203,8 @@ def lost_checkpoint(case: JobCase) -> Blocker | None:
         if name not in used or not query.id:
             continue
         place = standing_location(JobDefinition.of(recorded.attributes), case.request.references) or ""
-        found = on_disk.query_id if on_disk is not None else None
-        lost = lost_by(place, name, known=query.id, found=found)
+        id_on_disk = on_disk.query_id if on_disk is not None else None
+        lost = lost_by(place, name, known=query.id, id_on_disk=id_on_disk)
         if lost is None:
             continue
         return blocker(
@@ -361,7 +361,7 @@ def other_folder(case: JobCase) -> Blocker | None:
 
 
 def _left_behind(case: JobCase, on_disk: OutputFacts) -> str | None:
-    folders = (folder for _kind, found in on_disk.sources for folder in found)
+    folders = (folder for _kind, source_folders in on_disk.sources for folder in source_folders)
     return left_behind(folders, declared_paths(case.desired, case.request.project))
 
 
@@ -379,8 +379,10 @@ def unknown_state(case: JobCase) -> Blocker | None:
     word = unknown_state_token(case.request.address, case.desired, held)
     if not held or case.desired.accept_result_change == word:
         return None
-    operators = ", ".join(dict.fromkeys(operator for item in held.values() for operator in item.operators))
-    queries = ", ".join(item.query_id for item in held.values())
+    operators = ", ".join(
+        dict.fromkeys(operator for checkpoint in held.values() for operator in checkpoint.operators)
+    )
+    queries = ", ".join(checkpoint.query_id for checkpoint in held.values())
     return blocker(
         codes.STATE_OF_UNKNOWN_DEFINITION,
         why=(
@@ -399,7 +401,7 @@ def unknown_state_token(address: str, desired: JobDefinition, held: dict[str, Ou
     return token(
         address,
         [
-            sorted(item.query_id for item in held.values()),
+            sorted(checkpoint.query_id for checkpoint in held.values()),
             encode(desired.step_order),
             encode(desired.steps),
             encode(desired.outputs),
@@ -429,7 +431,7 @@ def unrecorded(
         return None  # tables are missing, which is reported in its own place
     # After such a change the same records give other values
     read = [other for other in others if isinstance(other, ResultsChange) and other.path[0] == "inputs"]
-    reads = [[list(item.path), item.before, item.after] for item in read]
+    reads = [[list(change.path), change.before, change.after] for change in read]
     word = token(case.request.address, [case.facts.query, wanted, *reads])
     same = proven or case.facts.query in (wanted, _query_of(case.request, recorded))
     if (same and not reads) or case.desired.accept_result_change == word:
@@ -519,7 +521,7 @@ def used_checkpoint(case: JobCase) -> list[Blocker]:
         return []  # that is refused by itself, or was begun by an apply that was cut short
     if not case.facts.used:
         return []
-    queries = ", ".join(dict.fromkeys(item.query_id for item in case.facts.used.values()))
+    queries = ", ".join(dict.fromkeys(checkpoint.query_id for checkpoint in case.facts.used.values()))
     return [
         blocker(
             codes.CHECKPOINT_OF_ANOTHER_QUERY,

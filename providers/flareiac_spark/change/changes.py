@@ -108,6 +108,6 @@ def gravity(change: JobChange) -> int:
     return GRAVITY.index(type(change))
 
 
-def blocks(found: Iterable[JobChange]) -> bool:
+def blocks(changes: Iterable[JobChange]) -> bool:
     """True where one of the changes asks for a person's word, or cannot be carried out."""
-    return any(isinstance(change, ResultsChange | NewGeneration) for change in found)
+    return any(isinstance(change, ResultsChange | NewGeneration) for change in changes)

@@ -253,18 +253,18 @@ class _Comparison:
             sorted(stream.source.kind for stream in side.streams.values()) for side in (self._old, self._new)
         ]
         if len(before) != len(after):
-            what, found = "the number of streams", rule("source.count")
+            what, source_rule = "the number of streams", rule("source.count")
         elif kinds[0] != kinds[1]:
-            what, found = "what a stream reads", rule("source.kind")
+            what, source_rule = "what a stream reads", rule("source.kind")
         else:
             places = (kind.elsewhere for kind in map(source_class, kinds[0]) if kind and kind.elsewhere)
-            what, found = "what a stream reads", rule(next(places, "source.kind"))
+            what, source_rule = "what a stream reads", rule(next(places, "source.kind"))
         return NewGeneration(
             path=("inputs",),
             text=what,
             why=(
                 f"The checkpoint's offsets belong to {_listed(before)}, and the job would read "
-                f"{_listed(after)}. {found}."
+                f"{_listed(after)}. {source_rule}."
             ),
             undo=f"read {_listed(before)} again",
         )
@@ -334,7 +334,7 @@ class _Comparison:
         path, watermarks = ("inputs", name), (_watermark_of(old), _watermark_of(new))
         if watermarks[0] != watermarks[1]:
             yield self._watermark((*path, "watermark"), f"the watermark of {name}", *watermarks)
-        bad = [_bad_records_of(item) for item in (old, new)]
+        bad = [_bad_records_of(job_input) for job_input in (old, new)]
         if bad[0] != bad[1]:
             yield self._bad_records(name, old, new)
         if old.columns != new.columns:
@@ -372,7 +372,7 @@ class _Comparison:
                 after=_values(new, mixes),
             )
         elif self._stateful and (names := _unlisted(old, new)):
-            before, after = ({key: _place(item).get(key) for key in names} for item in (old, new))
+            before, after = ({key: _place(job_input).get(key) for key in names} for job_input in (old, new))
             yield self._unknown(
                 path, f"{_named(names)} of {name}", before, after, f"write the old {_named(names)} again"
             )
@@ -408,7 +408,7 @@ class _Comparison:
         """Good records come out of each action alike, but for those that are judged by other columns now;
         ``null`` gives rows for bad ones too.
         """
-        before, after = (_bad_records_of(item) or FAIL for item in (old, new))
+        before, after = (_bad_records_of(job_input) or FAIL for job_input in (old, new))
         path, text = ("inputs", name, "bad_records"), f"what becomes of bad records of {name}"
         if lets_same_rows_out(before, after) and set(old.columns) == set(new.columns):
             return Restart(path=path, text=text, why="good records come out as before")
@@ -440,7 +440,7 @@ class _Comparison:
         gone = [column for column in old if column not in new]
         added = [column for column in new if column not in old]
         by = self._judged_by(name, [*other, *gone, *added])
-        changed = [item for item in other if item not in by or self._reads(name, item, [*old, *new])]
+        changed = [column for column in other if column not in by or self._reads(name, column, [*old, *new])]
         path = ("inputs", name, "columns")
         what = f"{_named(changed or gone or added)} of {name}"
         if self._stateful and changed:
@@ -482,10 +482,12 @@ class _Comparison:
 
     def _judged_by(self, name: str, columns: Sequence[str]) -> list[str]:
         """The columns of an input by which its records are judged, though no step reads them."""
-        item = self._new.inputs[name]
-        if not isinstance(item, StreamInput) or not (item.bad_records or item.source.always_judges):
+        job_input = self._new.inputs[name]
+        if not isinstance(job_input, StreamInput) or not (
+            job_input.bad_records or job_input.source.always_judges
+        ):
             return []
-        return [column for column in columns if column.lower() not in item.source.beside]
+        return [column for column in columns if column.lower() not in job_input.source.beside]
 
     def _judged_columns(self, path: tuple[str, ...], what: str, action: str) -> JobChange:
         """Columns by which records are judged. Where a bad one fails the job, none is left out."""
@@ -932,16 +934,16 @@ def _sources(job: JobDefinition) -> list[str]:
 
 def _goes_on(old: JobDefinition, new: JobDefinition) -> bool:
     """Returns True if each stream of a job goes on in one of another definition, and there is no other."""
-    before = sorted((stream.source for stream in old.streams.values()), key=lambda item: item.shown)
-    after = sorted((stream.source for stream in new.streams.values()), key=lambda item: item.shown)
+    before = sorted((stream.source for stream in old.streams.values()), key=lambda source: source.shown)
+    after = sorted((stream.source for stream in new.streams.values()), key=lambda source: source.shown)
     if len(before) != len(after):
         return False
     for source in before:
-        same = [item for item in after if item.shown == source.shown]
-        found = next(iter(same or [item for item in after if source.goes_on_in(item)]), None)
-        if found is None:
+        same = [other for other in after if other.shown == source.shown]
+        successor = next(iter(same or [other for other in after if source.goes_on_in(other)]), None)
+        if successor is None:
             return False
-        after.remove(found)
+        after.remove(successor)
     return True
 
 
@@ -968,8 +970,8 @@ def _named(names: list[str]) -> str:
     return ", ".join(names)
 
 
-def _bad_records_of(item: Input) -> str:
-    return item.bad_records if isinstance(item, StreamInput) else ""
+def _bad_records_of(job_input: Input) -> str:
+    return job_input.bad_records if isinstance(job_input, StreamInput) else ""
 
 
 def quarantined(job: JobDefinition, name: str) -> str:
@@ -978,38 +980,38 @@ def quarantined(job: JobDefinition, name: str) -> str:
     return f"bad records of {job.streams[output.source].stream} go to {output.place}"
 
 
-def _watermark_of(item: Input) -> Watermark | None:
-    return item.watermark if isinstance(item, StreamInput) else None
+def _watermark_of(job_input: Input) -> Watermark | None:
+    return job_input.watermark if isinstance(job_input, StreamInput) else None
 
 
-def _stream_of(item: Input) -> Reference | None:
-    return item.stream if isinstance(item, StreamInput) else None
+def _stream_of(job_input: Input) -> Reference | None:
+    return job_input.stream if isinstance(job_input, StreamInput) else None
 
 
-def _table_of(item: Input) -> Reference | None:
+def _table_of(job_input: Input) -> Reference | None:
     """The table whose current rows are read."""
-    return item.table if isinstance(item, TableInput) else None
+    return job_input.table if isinstance(job_input, TableInput) else None
 
 
-def _place(item: Input) -> Attributes:
+def _place(job_input: Input) -> Attributes:
     """The place of an input's rows and the way they are read, as plain data: of a stream its source, of files
     that are looked up themselves.
     """
-    match item:
+    match job_input:
         case StreamInput(source=source):
             place: Attributes = encode(source)
             return place
         case FilesInput():
-            return {"path": item.path, "format": item.format, "options": item.options}
+            return {"path": job_input.path, "format": job_input.format, "options": job_input.options}
         case TableInput():
             return {}
         case _:
-            assert_never(item)
+            assert_never(job_input)
 
 
-def _meaning(item: Input) -> Meaning | None:
+def _meaning(job_input: Input) -> Meaning | None:
     """The attributes that decide which values come out of an input, None for a table."""
-    match item:
+    match job_input:
         case StreamInput(source=source):
             return source.meaning
         case FilesInput():
@@ -1017,44 +1019,44 @@ def _meaning(item: Input) -> Meaning | None:
         case TableInput():
             return None
         case _:
-            assert_never(item)
+            assert_never(job_input)
 
 
-def _values(item: Input, meaning: Meaning) -> list[Data]:
+def _values(job_input: Input, meaning: Meaning) -> list[Data]:
     """None of an input that has another meaning."""
-    return meaning.values(_origin(item)) if _meaning(item) is meaning else []
+    return meaning.values(_origin(job_input)) if _meaning(job_input) is meaning else []
 
 
-def _names(item: Input) -> tuple[str, ...]:
+def _names(job_input: Input) -> tuple[str, ...]:
     """The attributes of an input that only name it."""
-    return item.source.names if isinstance(item, StreamInput) else ()
+    return job_input.source.names if isinstance(job_input, StreamInput) else ()
 
 
-def _first_start_again(item: Input) -> str:
+def _first_start_again(job_input: Input) -> str:
     """The time at which a change is seen that only a first start looks at."""
-    return item.source.first_start_again if isinstance(item, StreamInput) else ""
+    return job_input.source.first_start_again if isinstance(job_input, StreamInput) else ""
 
 
-def _origin(item: Input) -> object:
-    return item.source if isinstance(item, StreamInput) else item
+def _origin(job_input: Input) -> object:
+    return job_input.source if isinstance(job_input, StreamInput) else job_input
 
 
-def _tells_columns_by_place(item: Input) -> bool:
-    match item:
+def _tells_columns_by_place(job_input: Input) -> bool:
+    match job_input:
         case StreamInput(source=source):
             return source.tells_columns_by_place
         case FilesInput():
-            return item.format in POSITIONAL
+            return job_input.format in POSITIONAL
         case TableInput():
             return False
         case _:
-            assert_never(item)
+            assert_never(job_input)
 
 
-def _running(item: Input) -> tuple[str, Reference | None, Attributes]:
+def _running(job_input: Input) -> tuple[str, Reference | None, Attributes]:
     """The parts of an input with which a query is started. The beginning of a first start is none of them."""
-    place = item.source.running() if isinstance(item, StreamInput) else _place(item)
-    return item.kind, _table_of(item), place
+    place = job_input.source.running() if isinstance(job_input, StreamInput) else _place(job_input)
+    return job_input.kind, _table_of(job_input), place
 
 
 def _changed(old: Input, new: Input) -> list[str]:

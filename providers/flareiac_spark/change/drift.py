@@ -27,12 +27,12 @@ def running(request: PlanRequest, recorded: JobDefinition, facts: JobFacts) -> t
         failed = facts.digest == identity.digest and identity.result is None and recorded.run != "manual"
         waits = (facts.held.text,) if facts.held is not None and identity.result is None else ()
         return waits or (tuple(_failed_run(facts)) if failed else ())
-    found = []
+    differences = []
     if facts.digest is not None and facts.digest != identity.digest:
-        found.append("another definition than the recorded one is set to run")
+        differences.append("another definition than the recorded one is set to run")
     if facts.runs_another:
-        found.append("its application still runs another definition than the one that is set to run")
-    return (*found, *_not_running(recorded, facts))
+        differences.append("its application still runs another definition than the one that is set to run")
+    return (*differences, *_not_running(recorded, facts))
 
 
 def down(request: PlanRequest, recorded: JobDefinition, facts: JobFacts) -> tuple[str, ...]:
@@ -122,7 +122,7 @@ def rolled_back(request: PlanRequest, recorded: JobDefinition, facts: JobFacts) 
     """
     if not looked_at(request):
         return ()
-    found: list[str] = []
+    texts: list[str] = []
     for name, output in recorded.table_outputs.items():
         on_disk = facts.checkpoints.get(recorded.query_of(name))
         table = request.references.get(output.table.address)
@@ -135,11 +135,11 @@ def rolled_back(request: PlanRequest, recorded: JobDefinition, facts: JobFacts) 
                 if undone.first == undone.last
                 else f"batches {undone.first} to {undone.last}"
             )
-            found.append(
+            texts.append(
                 f"{output.table} was rolled back: {batches} of output {name} ({undone.rows} rows) went "
                 "with it, and the query, which has committed them, does not write them again"
             )
-    return tuple(found)
+    return tuple(texts)
 
 
 def pinned_otherwise(case: JobCase, recorded: JobDefinition) -> tuple[str, ...]:

@@ -48,7 +48,7 @@ def needed_proof(
     recorded: JobDefinition,
     desired: JobDefinition,
     facts: JobFacts,
-    found: Sequence[JobChange],
+    changes: Sequence[JobChange],
     *,
     is_new: bool = False,
 ) -> Needed:
@@ -56,13 +56,13 @@ def needed_proof(
     asks for a person's word or a new generation anyway. ``is_new``: the job starts in any case, on the
     checkpoint that ``recorded`` left.
     """
-    if same_texts(recorded, desired) or blocks(found):
+    if same_texts(recorded, desired) or blocks(changes):
         return NO_PROOF
     if is_new and is_accepted_unproven(address, recorded, desired):
         return NO_PROOF
-    if is_new or any(isinstance(change, Restart) for change in found):
+    if is_new or any(isinstance(change, Restart) for change in changes):
         return start_needs(recorded, facts)
-    return IS_EQUAL if any(isinstance(change, TakenAsSame) for change in found) else NO_PROOF
+    return IS_EQUAL if any(isinstance(change, TakenAsSame) for change in changes) else NO_PROOF
 
 
 def start_needs(recorded: JobDefinition, facts: JobFacts) -> Needed:
@@ -84,12 +84,12 @@ def known_proof(recorded: JobDefinition, desired: JobDefinition, facts: JobFacts
     if not facts.proofs:
         return None
     pair = pair_digest(recorded, desired)
-    found = (proof for proof in facts.proofs if proof.pair == pair and facts.spark in ("", proof.spark))
-    return next(found, None)
+    proofs = (proof for proof in facts.proofs if proof.pair == pair and facts.spark in ("", proof.spark))
+    return next(proofs, None)
 
 
 def is_provable(
-    found: Sequence[JobChange],
+    changes: Sequence[JobChange],
     before: JobDefinition,
     desired: JobDefinition,
     facts: JobFacts,
@@ -100,7 +100,7 @@ def is_provable(
     """True where nothing but the comparison of texts blocks a plan, of which Spark was not asked yet.
     ``blockers``: their number. ``unrecorded``: one is that ``before`` was set to run and not recorded.
     """
-    blocking = [change for change in found if isinstance(change, ResultsChange | NewGeneration)]
+    blocking = [change for change in changes if isinstance(change, ResultsChange | NewGeneration)]
     mixed = any(isinstance(change, ResultsChange) for change in blocking)
     others = blockers - sum(isinstance(change, NewGeneration) for change in blocking) - mixed
     of_texts = all(change.path == ("steps",) or change.path[-1] == "sql" for change in blocking)
@@ -119,7 +119,7 @@ def is_proven_to_go_on(
 
 
 def judged(
-    found: Sequence[JobChange], recorded: JobDefinition, desired: JobDefinition, facts: JobFacts
+    changes: Sequence[JobChange], recorded: JobDefinition, desired: JobDefinition, facts: JobFacts
 ) -> tuple[JobChange, ...]:
     """The changes of a query, with the verdict of Spark in place of the comparison's where it is known.
 
@@ -127,19 +127,19 @@ def judged(
     """
     proof = None if same_texts(recorded, desired) else known_proof(recorded, desired, facts)
     if proof is None:
-        return tuple(found)
-    noted = [change for change in found if isinstance(change, MetadataOnly)]
+        return tuple(changes)
+    noted = [change for change in changes if isinstance(change, MetadataOnly)]
     stateful = _holds_shape(recorded, facts)
     if proof.verdict == "equal":
         return (*noted, *_proven_texts(recorded, desired, proof.spark))
-    is_blocked = blocks(found)
-    same = not any(isinstance(change, Restart) for change in found)
+    is_blocked = blocks(changes)
+    same = not any(isinstance(change, Restart) for change in changes)
     if proof.verdict == "state":
         if not is_blocked and not same:
-            return tuple(found)
+            return tuple(changes)
         return (*noted, _above_state(recorded, desired, proof) if stateful else _restarted(proof))
     if is_blocked:
-        return tuple(found)
+        return tuple(changes)
     if stateful:
         return (*noted, unproven_change(recorded, desired, said_of(proof)))
     if not is_proven(KEEPS_SOURCES, proof.proof) and facts.started:
@@ -148,7 +148,7 @@ def judged(
             path=("steps",), text="the query in Spark's plan", why=said_of(proof), undo=undo
         )
         return (*noted, refused)
-    return (*noted, _restarted(proof)) if same else tuple(found)
+    return (*noted, _restarted(proof)) if same else tuple(changes)
 
 
 def is_proven(needed: Needed, proof: Proof) -> bool:

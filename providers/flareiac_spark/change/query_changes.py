@@ -253,15 +253,15 @@ class _Steps:
         """A first batch was begun and none is committed: it is done again under the new definition, if the
         state's shape admits it.
         """
-        found = self._on_state(difference)
-        match found:
+        change = self._on_state(difference)
+        match change:
             case ResultsChange(known=True):
                 return self._restarted(
                     difference,
                     "the first batch was begun and not committed: it is done again, from empty state",
                 )
             case _:
-                return found
+                return change
 
     def _on_state(self, difference: Difference) -> JobChange:
         match difference.part:
@@ -302,20 +302,20 @@ class _Steps:
             known=False,
         )
 
-    def _by_rule(self, difference: Difference, found: Rule) -> JobChange:
-        match found.verdict:
+    def _by_rule(self, difference: Difference, spark_rule: Rule) -> JobChange:
+        match spark_rule.verdict:
             case Verdict.REFUSES:
-                return self._refused(difference, found)
+                return self._refused(difference, spark_rule)
             case Verdict.MIXES:
-                return self._mixed(difference, str(found))
+                return self._mixed(difference, str(spark_rule))
             case _:
-                return self._restarted(difference, str(found))
+                return self._restarted(difference, str(spark_rule))
 
-    def _refused(self, difference: Difference, found: Rule) -> NewGeneration:
+    def _refused(self, difference: Difference, spark_rule: Rule) -> NewGeneration:
         return NewGeneration(
             path=_path(self._new, difference.step),
             text=_text(difference),
-            why=f"{found}.",
+            why=f"{spark_rule}.",
             undo=_undo(difference),
         )
 
@@ -348,7 +348,7 @@ class _Steps:
     def _with_python(self) -> Iterator[JobChange]:
         """Steps one by one: what a Python step does with what it reads cannot be looked through."""
         on = [self._facts.checkpoints.get(self._new.query_of(output)) for output in self._new.outputs]
-        state = any(holds_state(self._old, item) for item in on)
+        state = any(holds_state(self._old, checkpoint) for checkpoint in on)
         if self._old.step_order != self._new.step_order:
             yield self._python(
                 ("step_order",), "the steps", list(self._old.step_order), list(self._new.step_order), state
@@ -443,7 +443,7 @@ def _texts(job: JobDefinition) -> dict[str, tuple[str, Dedup | None, str | None]
 
 
 def _columns(job: JobDefinition) -> dict[str, list[str]]:
-    return {name: list(item.columns) for name, item in job.inputs.items()}
+    return {name: list(job_input.columns) for name, job_input in job.inputs.items()}
 
 
 def _reads(job: JobDefinition) -> dict[str, str]:
@@ -456,7 +456,7 @@ def _query(job: JobDefinition, output: str, identities: Mapping[str, str]) -> Qu
         steps=job.queries,
         source=written.source,
         streams=list(job.streams),
-        columns={name: _starred(item) for name, item in job.inputs.items()},
+        columns={name: _starred(job_input) for name, job_input in job.inputs.items()},
         dedups={name: step.dedup.keys for name, step in job.steps.items() if step.dedup},
         identities=identities,
         table_columns=_selected(job, written),
@@ -469,12 +469,16 @@ def _watermarked(job: JobDefinition) -> list[str]:
     return [name for name, step in job.steps.items() if step.watermark is not None]
 
 
-def _starred(item: Input) -> Mapping[str, str]:
+def _starred(job_input: Input) -> Mapping[str, str]:
     """The columns that a star over an input stands for. Where files may bring others than those that are
     declared, one more stands for them: a star is then no list of declared columns, and still changes with it.
     """
-    others = isinstance(item, StreamInput) and not item.bad_records and item.source.may_have_other_columns
-    return {**item.columns, _UNDECLARED: "unknown"} if others else item.columns
+    others = (
+        isinstance(job_input, StreamInput)
+        and not job_input.bad_records
+        and job_input.source.may_have_other_columns
+    )
+    return {**job_input.columns, _UNDECLARED: "unknown"} if others else job_input.columns
 
 
 def _selected(job: JobDefinition, output: Output) -> Sequence[str]:
@@ -498,7 +502,7 @@ def _over(job: JobDefinition, step: str, inputs: JobDefinition) -> Query:
         steps=job.queries,
         source=step,
         streams=list(job.streams),
-        columns={name: item.columns for name, item in inputs.inputs.items()},
+        columns={name: job_input.columns for name, job_input in inputs.inputs.items()},
         exact_names=True,
         moved=job.python_steps,
         watermarked=_watermarked(job),

@@ -30,8 +30,8 @@ def query_text(job: JobDefinition) -> object:
 
 def tokens(sql: str) -> object:
     """The tokens that Spark's lexer would make of it; the text itself where they cannot be determined."""
-    found = words(sql)
-    return sql if found is None else [list(token) for token in found]
+    sql_words = words(sql)
+    return sql if sql_words is None else [list(token) for token in sql_words]
 
 
 def same_sql(old: str, new: str) -> bool:

@@ -27,7 +27,7 @@ def reworded_definition(recorded: JobDefinition, desired: JobDefinition) -> JobD
         name: replace(output, source=desired.outputs[name].source) if name in desired.outputs else output
         for name, output in kept.outputs.items()
     }
-    inputs = {name: _same(name, item, kept.inputs) for name, item in desired.inputs.items()}
+    inputs = {name: _same(name, job_input, kept.inputs) for name, job_input in desired.inputs.items()}
     return replace(kept, inputs=inputs, steps=desired.steps, step_order=desired.step_order, outputs=outputs)
 
 
@@ -36,7 +36,8 @@ def recorded_definition(recorded: JobDefinition, desired: JobDefinition) -> JobD
     return replace(
         desired,
         inputs={
-            name: _input(item, _same(name, item, desired.inputs)) for name, item in recorded.inputs.items()
+            name: _input(job_input, _same(name, job_input, desired.inputs))
+            for name, job_input in recorded.inputs.items()
         },
         steps=recorded.steps,
         step_order=recorded.step_order,
@@ -49,10 +50,10 @@ def recorded_definition(recorded: JobDefinition, desired: JobDefinition) -> JobD
     )
 
 
-def _same(name: str, item: Input, inputs: Mapping[str, Input]) -> Input:
+def _same(name: str, job_input: Input, inputs: Mapping[str, Input]) -> Input:
     """The input among others that reads what this one reads; this one where none does."""
-    found = same_input(name, item, inputs)
-    return item if found is None else inputs[found]
+    other_name = same_input(name, job_input, inputs)
+    return job_input if other_name is None else inputs[other_name]
 
 
 def _output(output: Output, declared: Output) -> Output:
@@ -68,11 +69,11 @@ def _output(output: Output, declared: Output) -> Output:
             return output
 
 
-def _input(item: Input, declared: Input) -> Input:
+def _input(job_input: Input, declared: Input) -> Input:
     """A recorded input with the block that declares it now, and the place where a first start would begin."""
-    match item, declared:
+    match job_input, declared:
         case StreamInput(), StreamInput():
-            source = item.source.with_first_start_of(declared.source)
-            return replace(item, stream=declared.stream, source=source)
+            source = job_input.source.with_first_start_of(declared.source)
+            return replace(job_input, stream=declared.stream, source=source)
         case _:
-            return item
+            return job_input

@@ -40,7 +40,7 @@ def running_definition(case: JobCase, recorded: JobDefinition) -> JobDefinition:
         for name, output in recorded.outputs.items()
     }
     kept = {**case.desired.steps, **recorded.steps}
-    found = replace(
+    running = replace(
         recorded,
         inputs=_inputs(case, recorded, spec),
         steps={step.name: _step(step, kept.get(step.name)) for step in spec.steps},
@@ -51,17 +51,17 @@ def running_definition(case: JobCase, recorded: JobDefinition) -> JobDefinition:
         trigger=Trigger(kind=spec.trigger.kind, interval_ms=spec.trigger.interval_ms),
         foreach_batch=spec.foreach_batch,
     )
-    same_order = found.step_order == tuple(recorded.ordered_steps)
-    return replace(found, step_order=recorded.step_order) if same_order else found
+    same_order = running.step_order == tuple(recorded.ordered_steps)
+    return replace(running, step_order=recorded.step_order) if same_order else running
 
 
 def _inputs(case: JobCase, recorded: JobDefinition, spec: JobSpec) -> dict[str, Input]:
     """Takes from what declares an input only what a spec does not hold: the names of blocks."""
     known = {**case.desired.inputs, **recorded.inputs}
     return {
-        item.name: _input(item, known[item.name], case.request.project)
-        for item in spec.inputs
-        if item.name in known
+        spec_input.name: _input(spec_input, known[spec_input.name], case.request.project)
+        for spec_input in spec.inputs
+        if spec_input.name in known
     }
 
 
@@ -108,10 +108,10 @@ def _step(step: SpecStep, known: Step | None) -> Step:
     )
 
 
-def _watermark(found: SpecWatermark | None) -> Watermark | None:
-    if found is None:
+def _watermark(watermark: SpecWatermark | None) -> Watermark | None:
+    if watermark is None:
         return None
-    return Watermark(column=found.column, delay_ms=int(found.delay.partition(" ")[0]))
+    return Watermark(column=watermark.column, delay_ms=int(watermark.delay.partition(" ")[0]))
 
 
 def _code(case: JobCase, recorded: JobDefinition, spec: JobSpec) -> CodeFolder | None:

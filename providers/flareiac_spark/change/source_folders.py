@@ -26,7 +26,7 @@ def declared_paths(job: JobDefinition, project: Project) -> list[str]:
 
 def read_paths(job: JobDefinition, project: Project) -> list[str]:
     """The absolute paths (or patterns) of all files that a job reads, streamed or not."""
-    looked_up = [item for item in job.inputs.values() if isinstance(item, FilesInput)]
+    looked_up = [job_input for job_input in job.inputs.values() if isinstance(job_input, FilesInput)]
     return [*declared_paths(job, project), *_absolute(looked_up, project)]
 
 
@@ -82,12 +82,12 @@ def _translated(token: re.Match[str]) -> str:
 
 def _alternatives(path: str) -> list[str]:
     """The paths that ``{a,b}`` stands for, from the innermost braces outwards."""
-    found = re.search(r"\{([^{}]*)\}", path)
-    if found is None:
+    braces = re.search(r"\{([^{}]*)\}", path)
+    if braces is None:
         return [path]
-    before, after = path[: found.start()], path[found.end() :]
+    before, after = path[: braces.start()], path[braces.end() :]
     return [
         alternative
-        for choice in found[1].split(",")
+        for choice in braces[1].split(",")
         for alternative in _alternatives(f"{before}{choice}{after}")
     ]

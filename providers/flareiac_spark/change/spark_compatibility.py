@@ -461,7 +461,7 @@ RULES: Final[tuple[Rule, ...]] = (
         ),
     ),
 )
-_BY_KEY: Final = {(item.spark, item.fact): item for item in RULES}
+_BY_KEY: Final = {(each_rule.spark, each_rule.fact): each_rule for each_rule in RULES}
 ABOVE_STATE: Final = (
     "change.above-aggregate",
     "change.filter-after-state",

@@ -13,13 +13,13 @@ class LostCheckpoint:
     why: str
 
 
-def lost_checkpoint(place: str, output: str, *, known: str, found: str | None) -> LostCheckpoint | None:
-    """``known`` is the query that ran there, ``found`` the one that the folder names (None: no query). None
-    if they are the same.
+def lost_checkpoint(place: str, output: str, *, known: str, id_on_disk: str | None) -> LostCheckpoint | None:
+    """``known`` is the query that ran there, ``id_on_disk`` the one that the folder names (None: no query).
+    None if they are the same.
     """
-    if known == found:
+    if known == id_on_disk:
         return None
-    what = "is gone" if found is None else f"belongs to another query ({found})"
+    what = "is gone" if id_on_disk is None else f"belongs to another query ({id_on_disk})"
     return LostCheckpoint(
         what=f"The checkpoint in {place} (output {output}) {what}",
         why=(

@@ -67,7 +67,7 @@ def _prove_checkpoint(folder: str, output: str, known: str | None) -> None:
     found = _query_in(place_at(folder), output)
     if known is None:
         return
-    lost = lost_checkpoint(folder, output, known=known, found=found)
+    lost = lost_checkpoint(folder, output, known=known, id_on_disk=found)
     if lost is not None:
         why = (
             f"{lost.what}. {lost.why} Put the folder back where it was; flareiac plan names the other "
