@@ -76,8 +76,8 @@ class AvroOutput:
         """The registry of the connection, which must have one."""
         if self.format != AVRO or self.connection is None or not is_known(self.connection.attributes):
             return None
-        found = decode(_Cluster, self.connection.attributes).schema_registry
-        if found is None:
+        registry = decode(_Cluster, self.connection.attributes).schema_registry
+        if registry is None:
             self._error(
                 codes.AVRO_OUTPUT_WITHOUT_REGISTRY,
                 f"Output {self.output} writes the id of a schema into each record, and "
@@ -85,7 +85,7 @@ class AvroOutput:
                 '"https://host:8081" }.',
                 "format",
             )
-        return found
+        return registry
 
     def check_columns(self, output: KafkaOutput, given: Sequence[str]) -> None:
         """Compares the names of columns with the fields of the declared schema."""
@@ -122,7 +122,7 @@ class AvroOutput:
 
 def _record(schema: str | None) -> Record | None:
     try:
-        found = parse(schema) if schema is not None else None
+        parsed = parse(schema) if schema is not None else None
     except NotAvro:
         return None
-    return found if isinstance(found, Record) else None
+    return parsed if isinstance(parsed, Record) else None

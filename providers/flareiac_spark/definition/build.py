@@ -60,7 +60,7 @@ def spec_of(
         job,
         address=address,
         trigger=_as_run(Trigger, job.trigger),
-        inputs=tuple(build.input(name, item) for name, item in sorted(job.inputs.items())),
+        inputs=tuple(build.input(name, job_input) for name, job_input in sorted(job.inputs.items())),
         steps=tuple(build.step(name, step) for name, step in job.ordered_steps.items()),
         outputs=tuple(build.output(name, output) for name, output in sorted(job.outputs.items())),
         restart=_as_run(Restart, job.restart),
@@ -80,9 +80,9 @@ def digest_of(spec: JobSpec, attributes: Attributes) -> str:
     data = job_spec_to_json(replace(spec, outputs=tuple(_as_filled(output, job) for output in spec.outputs)))
     del data["restart"], data["run_id"]
     streams = job.streams
-    for item in data["inputs"]:
-        for name in streams[item["name"]].source.first_start if item["name"] in streams else ():
-            del item["source"][name]
+    for spec_input in data["inputs"]:
+        for name in streams[spec_input["name"]].source.first_start if spec_input["name"] in streams else ():
+            del spec_input["source"][name]
     catalogs = job.application.catalogs if job.application is not None else None
     return digest([data, job.restart_nonce, catalogs])
 
@@ -110,7 +110,11 @@ def query_digest(spec: JobSpec) -> str:
         [output.name, output.source, output.mode] for output in spec.outputs if not output.tombstones_of
     ]
     return digest(
-        [data["steps"], [[item["name"], item.get("watermark")] for item in data["inputs"]], outputs]
+        [
+            data["steps"],
+            [[spec_input["name"], spec_input.get("watermark")] for spec_input in data["inputs"]],
+            outputs,
+        ]
     )
 
 
@@ -126,29 +130,31 @@ class _Build:
         self._job, self._references, self._project, self._analysis = job, references, project, analysis
         self.problems: list[Diagnostic] = []
 
-    def input(self, name: str, item: input_definition.Input) -> Input:
-        match item:
+    def input(self, name: str, job_input: input_definition.Input) -> Input:
+        match job_input:
             case input_definition.StreamInput():
                 return _as_run(
                     StreamInput,
-                    item,
+                    job_input,
                     name=name,
-                    source=self._source(item),
-                    watermark=_watermark(item.watermark),
+                    source=self._source(job_input),
+                    watermark=_watermark(job_input.watermark),
                 )
             case input_definition.TableInput():
-                identifier, uuid = self.table(item.table)
-                return TableInput(name=name, identifier=identifier, uuid=uuid, columns=self._columns(item))
+                identifier, uuid = self.table(job_input.table)
+                return TableInput(
+                    name=name, identifier=identifier, uuid=uuid, columns=self._columns(job_input)
+                )
             case input_definition.FilesInput():
                 return _as_run(
                     FilesInput,
-                    item,
+                    job_input,
                     name=name,
-                    path=self.path(item.path),
-                    columns=in_order(self._columns(item), item.column_order),
+                    path=self.path(job_input.path),
+                    columns=in_order(self._columns(job_input), job_input.column_order),
                 )
             case _:
-                assert_never(item)
+                assert_never(job_input)
 
     def step(self, name: str, step: step_definition.Step) -> Step:
         return _as_run(
@@ -206,16 +212,16 @@ class _Build:
         """While the SQL is analysed, a schema need not be registered yet."""
         if output.format != "avro":
             return None
-        found = self._job.avro.get(name)
+        written = self._job.avro.get(name)
         if self._analysis:
-            return AvroValue(id=found.id or 0, schema=found.schema) if found is not None else None
-        if found is None or found.id is None:
+            return AvroValue(id=written.id or 0, schema=written.schema) if written is not None else None
+        if written is None or written.id is None:
             why = f"The schema of output {name} is not registered under the subject {output.subject}."
             self.problems.append(
                 error(codes.SCHEMA_NOT_REGISTERED, why, attribute=("output", name, "kafka", "schema"))
             )
             return None
-        return AvroValue(id=found.id, schema=found.schema)
+        return AvroValue(id=written.id, schema=written.schema)
 
     def _source(self, stream_input: input_definition.StreamInput) -> ResolvedSource:
         try:
@@ -223,11 +229,11 @@ class _Build:
         except Mismatch as mismatch:
             raise mismatch.within(f"attributes.inputs.{stream_input.stream}") from None
 
-    def _columns(self, item: input_definition.Input) -> tuple[SpecColumn, ...]:
-        columns = input_columns(item, self._references)
+    def _columns(self, job_input: input_definition.Input) -> tuple[SpecColumn, ...]:
+        columns = input_columns(job_input, self._references)
         if not self._analysis:
             # A recorded type may be spelled otherwise than the declared one, and keeps its spelling.
-            texts = item.columns
+            texts = job_input.columns
             columns = [Column.of_text(each.name, texts[each.name]) for each in columns if each.name in texts]
         return _spec_columns(columns)
 
@@ -236,9 +242,12 @@ class _Build:
         checkpoint = self._references.get(reference.address) if reference is not None else None
         if checkpoint is None:
             return None
-        found, layout = CheckpointDefinition.of(checkpoint.attributes), recorded_layout(checkpoint.identity)
-        location = place_of(found.location, self._project)
-        return str(folder_of(location, layout, output, found.generation))
+        definition, layout = (
+            CheckpointDefinition.of(checkpoint.attributes),
+            recorded_layout(checkpoint.identity),
+        )
+        location = place_of(definition.location, self._project)
+        return str(folder_of(location, layout, output, definition.generation))
 
     def path(self, recorded: str) -> str:
         """See ``Places``."""

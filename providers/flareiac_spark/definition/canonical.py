@@ -118,7 +118,7 @@ def _chosen(kind: str, reference: Data, references: References) -> Reference | N
     """The resource that an attribute names, or the only one of its type."""
     if isinstance(reference, Reference):
         return reference
-    known = [address for address, item in references.items() if item.type == kind]
+    known = [address for address, resolved in references.items() if resolved.type == kind]
     return Reference(known[0]) if known else None
 
 
@@ -199,19 +199,19 @@ def _inputs(
 ) -> dict[str, Input]:
     queries = [step.sql for step in steps.values()]
     inputs: dict[str, Input] = {}
-    for name, item in declared.items():
-        if isinstance(item.get("stream"), Reference):
-            inputs[name] = _stream_input(name, item["stream"], queries, references)
-        elif isinstance(item.get("table"), Reference):
-            columns = table_columns(item["table"], references)
+    for name, declared_input in declared.items():
+        if isinstance(declared_input.get("stream"), Reference):
+            inputs[name] = _stream_input(name, declared_input["stream"], queries, references)
+        elif isinstance(declared_input.get("table"), Reference):
+            columns = table_columns(declared_input["table"], references)
             read = columns_read(queries, name, [column.name for column in columns]) if queries else None
             inputs[name] = TableInput(
-                table=item["table"],
+                table=declared_input["table"],
                 columns=_texts(_kept(columns, read)),
                 column_order=_order(columns) if stars_over(queries, name) else None,
             )
-        elif item.get("files"):
-            inputs[name] = _files_input(name, item["files"], references, project, diagnostics)
+        elif declared_input.get("files"):
+            inputs[name] = _files_input(name, declared_input["files"], references, project, diagnostics)
     return inputs
 
 
@@ -286,8 +286,8 @@ def _files_input(
 def _quarantines(inputs: Mapping[str, Input], references: References) -> dict[str, Output]:
     """The outputs that no one writes down: of each input whose stream quarantines its bad records."""
     outputs: dict[str, Output] = {}
-    for name, item in inputs.items():
-        resolved = references.get(item.stream.address) if isinstance(item, StreamInput) else None
+    for name, job_input in inputs.items():
+        resolved = references.get(job_input.stream.address) if isinstance(job_input, StreamInput) else None
         bad = StreamDefinition.of(resolved.attributes).bad_records if resolved is not None else None
         if bad is not None and bad.quarantine is not None:
             columns = table_columns(bad.quarantine, references)
@@ -310,8 +310,8 @@ def _columns_given(
 ) -> dict[str, Sequence[str] | None]:
     """The columns that each input and step gives, by lower-case name; None where only Spark can tell."""
     known: dict[str, Sequence[str] | None] = {
-        name.lower(): [column.name for column in input_columns(item, references)] or None
-        for name, item in inputs.items()
+        name.lower(): [column.name for column in input_columns(job_input, references)] or None
+        for name, job_input in inputs.items()
     }
     for name, step in steps.items():
         known[name.lower()] = columns_given(step.sql, known)

@@ -30,22 +30,22 @@ def check_change_order(
     for name, output in job.declared_outputs.items():
         if not isinstance(output, TableOutput) or output.merge is None or output.mode != "merge":
             continue
-        found = next(iter(_changes(job, output.source)), None)
-        if found is not None:
+        changes = next(iter(_changes(job, output.source)), None)
+        if changes is not None:
             given = columns.get(output.source.lower())
-            _check_order(name, output, found, given, diagnostics)
-            _check_deletes(name, output, found, job, diagnostics)
+            _check_order(name, output, changes, given, diagnostics)
+            _check_deletes(name, output, changes, job, diagnostics)
 
 
 def _check_order(
     name: str,
     output: TableOutput,
-    found: _Changes,
+    changes: _Changes,
     given: Sequence[str] | None,
     diagnostics: Diagnostics,
 ) -> None:
     assert output.merge is not None, "it merges"
-    latest, position = output.merge.latest_by, found.columns.position
+    latest, position = output.merge.latest_by, changes.columns.position
     at = ("output", name, "merge")
     if isinstance(latest, str) and latest.lower() == _OFFSET:
         diagnostics.warning(
@@ -60,29 +60,29 @@ def _check_order(
     lacks = given is not None and position not in {column.lower() for column in given}
     step = f" The step {output.source} has to give that column." if lacks else ""
     why = (
-        f"Output {name} merges changes of input {found.input} without an order: an older change that comes "
+        f"Output {name} merges changes of input {changes.input} without an order: an older change that comes "
         "later would overwrite a newer one, and a batch with two changes of a row is refused. Write "
         f'latest_by = "{position}" in merge, and {position} as a column of the table.{step}'
     )
-    if found.unchanged:
+    if changes.unchanged:
         diagnostics.error(codes.CHANGES_WITHOUT_ORDER, why, attribute=at)
     else:
         diagnostics.warning(codes.CHANGES_WITHOUT_ORDER, why, attribute=at)
 
 
 def _check_deletes(
-    name: str, output: TableOutput, found: _Changes, job: JobDefinition, diagnostics: Diagnostics
+    name: str, output: TableOutput, changes: _Changes, job: JobDefinition, diagnostics: Diagnostics
 ) -> None:
     """Deletes that no step and no condition looks at."""
     assert output.merge is not None, "it merges"
-    if output.merge.delete_if is not None or not found.unchanged:
+    if output.merge.delete_if is not None or not changes.unchanged:
         return
-    op = found.columns.operation
+    op = changes.columns.operation
     if any(op in step.sql.lower() for step in job.steps.values() if step.sql):
         return
     diagnostics.warning(
         codes.DELETES_ARE_WRITTEN,
-        f"Output {name} merges changes of input {found.input}, and nothing looks at {op}: rows that were "
+        f"Output {name} merges changes of input {changes.input}, and nothing looks at {op}: rows that were "
         f"deleted at the source stay, as they were before. Let the step give {op}, and write "
         f"delete_if = \"s.{op} = 'd'\" in merge.",
         attribute=("output", name, "merge"),

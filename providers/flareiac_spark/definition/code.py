@@ -177,13 +177,13 @@ def _planned(code: CodeFolder, project: Project) -> Code:
     """The code of the folder, as it was planned. Raises ``Failure``."""
     source = code.path or "."
     try:
-        found = read_code(absolute_place(code.path or "", project))
+        current = read_code(absolute_place(code.path or "", project))
     except Unusable as problem:
         raise Failure(error(codes.CODE_UNUSABLE, f"{source}: {problem}", attribute=("code",))) from None
-    if found.digest != code.digest:
+    if current.digest != code.digest:
         why = f"The code in {source} is not what was planned, and the application would run it. Plan again."
         raise Failure(error(codes.CODE_CHANGED, why, attribute=("code",)))
-    return found
+    return current
 
 
 def read_code(folder: Path) -> Code:

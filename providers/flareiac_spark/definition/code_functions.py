@@ -92,16 +92,16 @@ def _function_problem(module: Module, function: str, shown: str) -> Iterator[tup
         known = f"It has {_listed(module.functions)}.{did_you_mean(function, module.names)}"
         yield codes.FUNCTION_NOT_FOUND, f"There is no function {function} in {shown}. {known}"
         return
-    found = module.functions.get(function)
-    if isinstance(found, ast.AsyncFunctionDef):
+    definition = module.functions.get(function)
+    if isinstance(definition, ast.AsyncFunctionDef):
         why = (
-            f"{shown}:{found.lineno}: the function {function} is asynchronous, and a step is a plain "
+            f"{shown}:{definition.lineno}: the function {function} is asynchronous, and a step is a plain "
             "function. Remove async."
         )
         yield codes.FUNCTION_NOT_CALLABLE, why
-    elif found is not None and not found.decorator_list and not _takes_three(found.args):
+    elif definition is not None and not definition.decorator_list and not _takes_three(definition.args):
         why = (
-            f"{shown}:{found.lineno}: {function} does not take three arguments. A step is called with "
+            f"{shown}:{definition.lineno}: {function} does not take three arguments. A step is called with "
             "(spark, inputs, params) and returns a DataFrame."
         )
         yield codes.FUNCTION_NOT_CALLABLE, why

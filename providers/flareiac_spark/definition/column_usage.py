@@ -14,8 +14,8 @@ from flareiac_spark.sql.static_reading import columns_given
 def columns_by_relation(job: JobDefinition, references: References) -> dict[str, tuple[str, ...] | None]:
     """The columns that each input and step gives, all in lower case; None where only Spark can tell."""
     known: dict[str, Sequence[str] | None] = {
-        name.lower(): [column.name for column in input_columns(item, references)] or None
-        for name, item in job.inputs.items()
+        name.lower(): [column.name for column in input_columns(job_input, references)] or None
+        for name, job_input in job.inputs.items()
     }
     for name, step in job.ordered_steps.items():
         known[name.lower()] = columns_given(step.sql, known) if step.sql else None

@@ -9,9 +9,9 @@ from flareiac_spark.definition.input_definition import FilesInput, Input, Stream
 from flareiac_spark.stream.stream_definition import StreamDefinition
 
 
-def input_columns(item: Input, references: References) -> Sequence[Column]:
+def input_columns(job_input: Input, references: References) -> Sequence[Column]:
     """All columns of an input in order, also those that no step reads."""
-    match item:
+    match job_input:
         case StreamInput(stream=reference):
             stream = references.get(reference.address)
             return StreamDefinition.of(stream.attributes).columns if stream else ()
@@ -20,4 +20,4 @@ def input_columns(item: Input, references: References) -> Sequence[Column]:
         case FilesInput(columns=columns):
             return [Column.of_text(name, text) for name, text in columns.items()]
         case _:
-            assert_never(item)
+            assert_never(job_input)

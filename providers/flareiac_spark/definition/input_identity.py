@@ -18,25 +18,25 @@ def paired_inputs(old: JobDefinition, new: JobDefinition) -> dict[str, str]:
     """The input of the old definition that each input of the new one goes on from, new name to old: the one
     of its name, else one that is read alike, else one of its place.
     """
-    found = {name: name for name in new.inputs if _of_one_place(old.inputs.get(name), new.inputs[name])}
+    paired = {name: name for name in new.inputs if _of_one_place(old.inputs.get(name), new.inputs[name])}
     gone = [name for name in old.inputs if name not in new.inputs]
     come = [name for name in new.inputs if name not in old.inputs]
     for judge in (_read_alike, _of_one_place):
         for name in come:
             left = [each for each in gone if judge(old.inputs[each], new.inputs[name])]
-            if name not in found and left:
-                unused = [each for each in left if each not in found.values()]
+            if name not in paired and left:
+                unused = [each for each in left if each not in paired.values()]
                 if unused or judge is _of_one_place:
-                    found[name] = (unused or left)[0]
-    return found
+                    paired[name] = (unused or left)[0]
+    return paired
 
 
-def same_input(name: str, item: Input, inputs: Mapping[str, Input]) -> str | None:
+def same_input(name: str, job_input: Input, inputs: Mapping[str, Input]) -> str | None:
     """The name of the input among others that reads what this one reads, under its name or another; None
     where none does.
     """
-    there = [each for each, other in inputs.items() if _of_one_place(other, item)]
-    alike = [each for each in there if _read_alike(inputs[each], item)]
+    there = [each for each, other in inputs.items() if _of_one_place(other, job_input)]
+    alike = [each for each in there if _read_alike(inputs[each], job_input)]
     return name if name in there else next(iter((*alike, *there)), None)
 
 
@@ -46,20 +46,22 @@ def input_identities(old: JobDefinition, new: JobDefinition) -> tuple[dict[str, 
     of its own has its own.
     """
     pairs = paired_inputs(old, new)
-    slots: dict[tuple[str, str], list[Input]] = {("old", name): [item] for name, item in old.inputs.items()}
-    for name, item in new.inputs.items():
+    slots: dict[tuple[str, str], list[Input]] = {
+        ("old", name): [job_input] for name, job_input in old.inputs.items()
+    }
+    for name, job_input in new.inputs.items():
         at = ("old", pairs[name]) if name in pairs else ("new", name)
-        slots.setdefault(at, []).append(item)
+        slots.setdefault(at, []).append(job_input)
     known: list[tuple[list[Input], str]] = []
     identities: dict[tuple[str, str], str] = {}
-    for at, items in slots.items():
-        place = what_is_read(items[0])
+    for at, inputs in slots.items():
+        place = what_is_read(inputs[0])
         same = [(others, identity) for others, identity in known if what_is_read(others[0]) == place]
-        alike = (identity for others, identity in same if all(map(_pair_alike, product(others, items))))
+        alike = (identity for others, identity in same if all(map(_pair_alike, product(others, inputs))))
         identity = next(alike, None)
         if identity is None:
             identity = f"{place}, read as {at[1]}" if same else place
-        known.append((items, identity))
+        known.append((inputs, identity))
         identities[at] = identity
     return (
         {name: identities["old", name] for name in old.inputs},
@@ -83,7 +85,7 @@ def _read_alike(old: Input, new: Input) -> bool:
     in no definition.
     """
     common = {*old.columns} & {*new.columns}
-    orders = [item.column_order for item in (old, new) if item.column_order is not None]
+    orders = [job_input.column_order for job_input in (old, new) if job_input.column_order is not None]
     return (
         _of_one_place(old, new)
         and _way(old) == _way(new)
@@ -92,13 +94,17 @@ def _read_alike(old: Input, new: Input) -> bool:
     )
 
 
-def _way(item: Input) -> object:
+def _way(job_input: Input) -> object:
     """The settings by which an input is read, beside its columns."""
-    match item:
+    match job_input:
         case StreamInput(source=source):
             plain: Mapping[str, object] = source.running()
-            return [plain, item.bad_records, None if item.watermark is None else encode(item.watermark)]
+            return [
+                plain,
+                job_input.bad_records,
+                None if job_input.watermark is None else encode(job_input.watermark),
+            ]
         case FilesInput():
-            return [item.format, dict(item.options)]
+            return [job_input.format, dict(job_input.options)]
         case TableInput():
             return []

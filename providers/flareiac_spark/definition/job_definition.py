@@ -404,8 +404,8 @@ class JobDefinition:
     @property
     def attributes(self) -> Attributes:
         """The canonical attributes."""
-        found: Attributes = encode(self)
-        return found
+        encoded: Attributes = encode(self)
+        return encoded
 
     @property
     def is_finite(self) -> bool:
@@ -498,7 +498,9 @@ class JobDefinition:
     @property
     def streams(self) -> dict[str, StreamInput]:
         """The inputs that are streams."""
-        return {name: item for name, item in self.inputs.items() if isinstance(item, StreamInput)}
+        return {
+            name: job_input for name, job_input in self.inputs.items() if isinstance(job_input, StreamInput)
+        }
 
     @property
     def python_steps(self) -> list[str]:

@@ -71,7 +71,7 @@ class JobIdentity:
 
 def with_proof(identity: JobIdentity, proof: StoredProof) -> JobIdentity:
     """The identity that knows one proof more, in place of an older one of the same two."""
-    others = [item for item in identity.proofs if item.pair != proof.pair]
+    others = [other for other in identity.proofs if other.pair != proof.pair]
     return replace(identity, proofs=(*others, proof)[-_PROOFS:])
 
 
@@ -114,5 +114,5 @@ def identity_renamed(data: Attributes, old: str, new: str) -> Attributes:
         output: replace(rebuild, table=new) if rebuild.table == old else rebuild
         for output, rebuild in identity.rebuilds.items()
     }
-    found: Attributes = encode(replace(identity, rebuilds=rebuilds))
-    return found
+    renamed: Attributes = encode(replace(identity, rebuilds=rebuilds))
+    return renamed

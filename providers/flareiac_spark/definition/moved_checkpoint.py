@@ -84,5 +84,5 @@ def _in_folders_of(spec: JobSpec, old: str, new: str, project: Project) -> JobSp
 
 def _layout(job: JobDefinition, references: References) -> CheckpointLayout | None:
     """That of the checkpoint of a job; None where it is not recorded."""
-    found = references.get(job.checkpoint.address) if job.checkpoint is not None else None
-    return recorded_layout(found.identity) if found is not None and found.identity else None
+    checkpoint = references.get(job.checkpoint.address) if job.checkpoint is not None else None
+    return recorded_layout(checkpoint.identity) if checkpoint is not None and checkpoint.identity else None

@@ -121,7 +121,7 @@ class _Kafka:
         connection = self._connection()
         headers = block.get("headers")
         avro = self._avro(connection)
-        found = of_block(
+        output = of_block(
             KafkaOutput,
             block,
             topic=self._topic_name(),
@@ -138,10 +138,10 @@ class _Kafka:
             registry=avro.registry,
         )
         if columns is not None:
-            self._check_columns(found, columns)
-            avro.check_columns(found, columns)
-        self._check_sizes(found)
-        return found
+            self._check_columns(output, columns)
+            avro.check_columns(output, columns)
+        self._check_sizes(output)
+        return output
 
     def _check_sizes(self, output: KafkaOutput) -> None:
         """Reports producer settings that exceed the size that a declared topic takes at once."""

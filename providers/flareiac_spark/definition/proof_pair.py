@@ -31,7 +31,7 @@ def pair_of(
         spec_of(address, attributes, references, project, analysis=True)
         for attributes in (_without_former_quarantines(old, new), planned)
     ]
-    identities = {name: _identity(item) for name, item in old.inputs.items()}
+    identities = {name: _identity(job_input) for name, job_input in old.inputs.items()}
     return Pair(
         address=address,
         before=job_spec_to_json(specs[0]),
@@ -55,17 +55,18 @@ def _sources(job: JobDefinition, identities: Mapping[str, str]) -> dict[str, Pro
     return {
         name: ProofSource(
             identity=identities[name],
-            columns=tuple(_column(column, kind) for column, kind in _ordered(item).items()),
+            columns=tuple(_column(column, kind) for column, kind in _ordered(job_input).items()),
         )
-        for name, item in job.inputs.items()
+        for name, job_input in job.inputs.items()
     }
 
 
-def _ordered(item: Input) -> dict[str, str]:
+def _ordered(job_input: Input) -> dict[str, str]:
     """In the order in which they are declared, as far as that is recorded: a star stands for them."""
-    order = [name for name in item.column_order or () if name in item.columns]
+    order = [name for name in job_input.column_order or () if name in job_input.columns]
     return {
-        name: item.columns[name] for name in (*order, *(each for each in item.columns if each not in order))
+        name: job_input.columns[name]
+        for name in (*order, *(each for each in job_input.columns if each not in order))
     }
 
 
@@ -80,12 +81,12 @@ def _paired(old: JobDefinition, new: JobDefinition, identities: Mapping[str, str
     """
     pairs = paired_inputs(old, new)
     return {
-        name: identities[pairs[name]] if name in pairs else _identity(item)
-        for name, item in new.inputs.items()
+        name: identities[pairs[name]] if name in pairs else _identity(job_input)
+        for name, job_input in new.inputs.items()
     }
 
 
-def _identity(item: Input) -> str:
+def _identity(job_input: Input) -> str:
     """Names the place that an input reads and the way in which it reads it."""
-    plain = {name: value for name, value in encode(item).items() if name not in _BESIDE}
+    plain = {name: value for name, value in encode(job_input).items() if name not in _BESIDE}
     return digest(plain)

@@ -13,9 +13,9 @@ def declares_state(job: JobDefinition) -> bool:
     return own or bool(stateful_steps(job.queries, [*job.streams, *job.python_steps]))
 
 
-def folder_of(item: Input) -> str | None:
+def folder_of(job_input: Input) -> str | None:
     """The path or pattern of the files that an input reads, as it is recorded."""
-    match item:
+    match job_input:
         case StreamInput(source=source):
             return source.folder
         case FilesInput(path=path):
@@ -23,12 +23,12 @@ def folder_of(item: Input) -> str | None:
         case TableInput():
             return None
         case _:
-            assert_never(item)
+            assert_never(job_input)
 
 
-def what_is_read(item: Input) -> str:
+def what_is_read(job_input: Input) -> str:
     """The thing that an input reads, whatever its name."""
-    match item:
+    match job_input:
         case StreamInput(source=source):
             return source.shown
         case TableInput(table=table):
@@ -36,4 +36,4 @@ def what_is_read(item: Input) -> str:
         case FilesInput(path=path):
             return f"the files in {path}"
         case _:
-            assert_never(item)
+            assert_never(job_input)

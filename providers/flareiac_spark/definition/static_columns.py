@@ -35,23 +35,23 @@ _COLUMN: Final = "column"
 
 def columns_of_inputs(job: JobDefinition, references: References) -> dict[str, Columns | None]:
     """The columns of each input by its lower-case name, None where they are not known."""
-    return {name.lower(): _columns(item, references) for name, item in job.inputs.items()}
+    return {name.lower(): _columns(job_input, references) for name, job_input in job.inputs.items()}
 
 
-def _columns(item: Input, references: References) -> Columns | None:
-    table = _table_of(item)
+def _columns(job_input: Input, references: References) -> Columns | None:
+    table = _table_of(job_input)
     if table is not None and _columns_are_ignored(table, references):
         return None
-    found = tuple(
-        GivenColumn(name=each.name, type=each.type or None) for each in input_columns(item, references)
+    columns = tuple(
+        GivenColumn(name=each.name, type=each.type or None) for each in input_columns(job_input, references)
     )
-    return found or None
+    return columns or None
 
 
 def check_columns(job: JobDefinition, references: References, diagnostics: Diagnostics) -> None:
     """Reports what is certainly wrong."""
     known = columns_of_inputs(job, references)
-    unsure = {name.lower() for name, item in job.inputs.items() if _may_change(item, references)}
+    unsure = {name.lower() for name, job_input in job.inputs.items() if _may_change(job_input, references)}
     for name, step in job.steps.items():
         if not step.sql:
             known[name.lower()] = None
@@ -60,8 +60,8 @@ def check_columns(job: JobDefinition, references: References, diagnostics: Diagn
         reading = read(step.sql, known, unsure)
         certain = set(reading.mistakes)
         # What leaves a table of this project is said with the table's change, where the plan has one
-        found = read(step.sql, known).mistakes if unsure else ()
-        later = [each for each in found if each not in certain and not _is_hidden(each)]
+        mistakes = read(step.sql, known).mistakes if unsure else ()
+        later = [each for each in mistakes if each not in certain and not _is_hidden(each)]
         for mistake in (*reading.mistakes, *later):
             code, why = _said(mistake, name)
             at = mistake.start, mistake.end
@@ -83,20 +83,23 @@ def _is_hidden(mistake: Mistake) -> bool:
 
 def _check_readable(name: str, job: JobDefinition, diagnostics: Diagnostics) -> None:
     """SQL that is not read here is nothing of which anything is known."""
-    found = unread(job.steps[name].sql)
-    if found is None:
+    unread_sql = unread(job.steps[name].sql)
+    if unread_sql is None:
         return
     sql = job.steps[name].sql
-    at, within = ("step", name, "sql"), (found.start, found.end)
-    line, column = sql.count("\n", 0, found.start) + 1, found.start - sql.rfind("\n", 0, found.start)
+    at, within = ("step", name, "sql"), (unread_sql.start, unread_sql.end)
+    line, column = (
+        sql.count("\n", 0, unread_sql.start) + 1,
+        unread_sql.start - sql.rfind("\n", 0, unread_sql.start),
+    )
     place = f"line {line}, column {column} of the query"
-    if found.wrong and not _has_other_parser(job):
-        why = f"The SQL of step {name} is not valid at {place}. {found.wrong}"
+    if unread_sql.wrong and not _has_other_parser(job):
+        why = f"The SQL of step {name} is not valid at {place}. {unread_sql.wrong}"
         diagnostics.error(codes.SQL_INVALID, why, attribute=at, within=within)
         return
     why = (
         f"At {place} the SQL of step {name} computes a name with IDENTIFIER, which only Spark resolves: "
-        if found.names_by_text
+        if unread_sql.names_by_text
         else f"FlareIaC cannot parse the SQL of step {name}, at {place}. If Spark cannot either, apply says "
         "so before it changes anything. Until then "
     ) + (
@@ -112,18 +115,18 @@ def _has_other_parser(job: JobDefinition) -> bool:
     return "spark.sql.extensions" in settings
 
 
-def _may_change(item: Input, references: References) -> bool:
+def _may_change(job_input: Input, references: References) -> bool:
     """Returns True if the input reads a table of this project: the effect of a dropped column on readers is
     reported with the table's change, in the plan.
     """
-    table = _table_of(item)
+    table = _table_of(job_input)
     known = references.get(table.address) if table is not None else None
     return known is not None and known.type == "table"
 
 
-def _table_of(item: Input) -> Reference | None:
+def _table_of(job_input: Input) -> Reference | None:
     """The table that an input reads."""
-    read_of = item.source.table_read if isinstance(item, StreamInput) else item
+    read_of = job_input.source.table_read if isinstance(job_input, StreamInput) else job_input
     return read_of.table if isinstance(read_of, TableRead | TableInput) else None
 
 

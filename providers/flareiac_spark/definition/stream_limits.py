@@ -39,7 +39,9 @@ def check_stream_limits(job: JobDefinition, diagnostics: Diagnostics) -> None:
     """
     if job.mode != "stream" or job.foreach_batch:
         return
-    known: dict[str, bool | None] = {name.lower(): item.kind == "stream" for name, item in job.inputs.items()}
+    known: dict[str, bool | None] = {
+        name.lower(): job_input.kind == "stream" for name, job_input in job.inputs.items()
+    }
     reads = {
         name.lower(): [each.lower() for each in (relations(step.sql) if step.sql else None) or ()]
         for name, step in job.ordered_steps.items()
@@ -54,7 +56,9 @@ def check_stream_limits(job: JobDefinition, diagnostics: Diagnostics) -> None:
             continue
         reading = stream_reading(step.sql, known, lowered in complete)
         known[lowered] = reading.streams
-        for item in reading.limits if lowered in written else ():
-            why = f"Spark does not run the step {name} as a stream: {item.limit}. {_INSTEAD[item.limit]}"
-            within = None if item.start is None or item.end is None else (item.start, item.end)
+        for limited in reading.limits if lowered in written else ():
+            why = (
+                f"Spark does not run the step {name} as a stream: {limited.limit}. {_INSTEAD[limited.limit]}"
+            )
+            within = None if limited.start is None or limited.end is None else (limited.start, limited.end)
             diagnostics.error(codes.NOT_FOR_STREAMS, why, attribute=("step", name, "sql"), within=within)

@@ -33,7 +33,9 @@ def _end_of_query(job: JobDefinition, output: str) -> str | None:
     outputs of one query share runs on each batch.
     """
     query = job.query_of(output)
-    fed = {item.source.lower() for name, item in job.outputs.items() if job.query_of(name) == query}
+    fed = {
+        job_output.source.lower() for name, job_output in job.outputs.items() if job.query_of(name) == query
+    }
     if len(fed) == 1:
         return fed.pop()
     reads = {name.lower(): relations(sql) for name, sql in job.queries.items()}

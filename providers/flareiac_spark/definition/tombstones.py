@@ -126,20 +126,20 @@ class _Rules:
     def _misfits(self) -> Iterator[str]:
         order = [self._merge.latest_by] if self._merge.latest_by is not None else []
         for name in dict.fromkeys((*self._merge.on, *order)):
-            wanted, found = _find(self._target, name), _find(self.kept, name)
-            if found is None:
+            wanted, kept = _find(self._target, name), _find(self.kept, name)
+            if kept is None:
                 kind = wanted.type if wanted is not None else "..."
                 yield (
                     f"{self._table} has no column {name}. A tombstone is the key of a deleted row and the "
                     f'{self._merge.latest_by or "latest_by"} of its delete: column "{name}" {{ type = '
                     f'"{kind}" }}.'
                 )
-            elif wanted is not None and found.type != wanted.type:
+            elif wanted is not None and kept.type != wanted.type:
                 yield (
-                    f"The column {name} of {self._table} is {found.type}, and {wanted.type} in "
+                    f"The column {name} of {self._table} is {kept.type}, and {wanted.type} in "
                     f"{self._output.table}. Their values are compared: declare the same type in both."
                 )
-            elif found.required and not (wanted is not None and wanted.required):
+            elif kept.required and not (wanted is not None and wanted.required):
                 yield (
                     f"The column {name} of {self._table} is not null, and in {self._output.table} it may be "
                     "null: a delete of such a row would fail the job. Make it optional, or not null in both."

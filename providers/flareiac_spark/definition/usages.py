@@ -36,28 +36,28 @@ _SAME_TOMBSTONES: Final = Conflict(
 
 def usages(address: str, attributes: Attributes, references: References) -> tuple[Usage, ...]:
     """The tables and topics of its inputs and outputs, and its checkpoint's location."""
-    found: list[Usage] = []
+    used: list[Usage] = []
     job = JobDefinition.of(attributes)
     given = columns_by_relation(job, references)
     recorded = references.get(address)
     queries = queries_recorded(job, JobIdentity.of(recorded.identity) if recorded else JobIdentity())
-    for name, item in job.inputs.items():
-        match item:
+    for name, job_input in job.inputs.items():
+        match job_input:
             case StreamInput(source=source):
                 if (read := source.table_read) is not None:
                     table = read.table.address
-                    found.append(_reads(address, job, name, table, Relation.STREAMS_FROM, read.tolerates))
-                found += [
+                    used.append(_reads(address, job, name, table, Relation.STREAMS_FROM, read.tolerates))
+                used += [
                     _reads(address, job, name, block.address, Relation.STREAMS_FROM, ())
                     for block in source.blocks_read
                 ]
             case TableInput(table=Reference(table)):
-                found.append(_reads(address, job, name, table, Relation.LOOKS_UP, ()))
+                used.append(_reads(address, job, name, table, Relation.LOOKS_UP, ()))
             case FilesInput():
                 pass
             case _:
-                assert_never(item)
-    found += [
+                assert_never(job_input)
+    used += [
         Usage(
             subject=output.table.address,
             holder=address,
@@ -78,7 +78,7 @@ def usages(address: str, attributes: Attributes, references: References) -> tupl
     ]
     # Tables and topics may have several writers. A table of tombstones may not: a row that one job deletes
     # could be written by the other. Nor may the folder of a checkpoint: its offsets are those of one job.
-    found += [
+    used += [
         Usage(
             subject=output.table.address,
             holder=address,
@@ -89,7 +89,7 @@ def usages(address: str, attributes: Attributes, references: References) -> tupl
         for output in job.table_outputs.values()
         if output.tombstones_of
     ]
-    found += [
+    used += [
         Usage(
             subject=output.resource.address,
             holder=address,
@@ -102,7 +102,7 @@ def usages(address: str, attributes: Attributes, references: References) -> tupl
         if output.resource is not None
     ]
     if job.checkpoint is not None:
-        found.append(
+        used.append(
             Usage(
                 subject=job.checkpoint.address,
                 holder=address,
@@ -111,7 +111,7 @@ def usages(address: str, attributes: Attributes, references: References) -> tupl
             )
         )
     if job.checkpoint_location is not None:
-        found.append(
+        used.append(
             Usage(
                 subject=job.checkpoint_location,
                 holder=address,
@@ -120,7 +120,7 @@ def usages(address: str, attributes: Attributes, references: References) -> tupl
                 conflict=_SAME_CHECKPOINT,
             )
         )
-    return tuple(found)
+    return tuple(used)
 
 
 def _reason(name: str, output: TableOutput) -> str:

@@ -122,7 +122,7 @@ def _checkpoint_fits_mode(job: JobDefinition, diagnostics: Diagnostics) -> None:
 
 
 def _inputs_fit_mode(job: JobDefinition, diagnostics: Diagnostics) -> None:
-    kinds = {name: item.kind for name, item in job.inputs.items()}
+    kinds = {name: job_input.kind for name, job_input in job.inputs.items()}
     if job.mode == "stream":
         if "stream" not in kinds.values():
             why = (
@@ -161,7 +161,7 @@ def _names_are_known(job: JobDefinition, diagnostics: Diagnostics) -> None:
     everything = [*job.inputs, *job.steps]
     for name, step in job.steps.items():
         for relation in relations(step.sql) or ():
-            if relation.lower() not in {item.lower() for item in known}:
+            if relation.lower() not in {known_name.lower() for known_name in known}:
                 diagnostics.error(
                     codes.UNKNOWN_RELATION,
                     _unknown(relation, name, known, everything),
@@ -169,7 +169,7 @@ def _names_are_known(job: JobDefinition, diagnostics: Diagnostics) -> None:
                 )
         known.append(name)
     for name, output in job.declared_outputs.items():
-        if output.source.lower() not in {item.lower() for item in everything}:
+        if output.source.lower() not in {known_name.lower() for known_name in everything}:
             why = (
                 f'There is no step "{output.source}". There are '
                 f"{', '.join(everything)}.{did_you_mean(output.source, everything)}"
@@ -182,7 +182,7 @@ def _unknown(relation: str, step: str, known: list[str], everything: list[str]) 
     if "." in relation:
         declare = f'Declare input "{relation.split(".")[-1]}" {{ table = ... }} and read that.'
         return f"{what} A step reads inputs and earlier steps only. {declare}"
-    if relation.lower() in {item.lower() for item in everything}:
+    if relation.lower() in {known_name.lower() for known_name in everything}:
         return (
             f"{what} It is this step itself or a later one. Steps see inputs and the steps above them: "
             "move it up."
@@ -192,7 +192,7 @@ def _unknown(relation: str, step: str, known: list[str], everything: list[str]) 
 
 def _modes_fit(job: JobDefinition, diagnostics: Diagnostics) -> None:
     aggregates = {
-        item.step.lower() for item in _state(job) if item.kind in (Stateful.AGGREGATION, Stateful.UNKNOWN)
+        state.step.lower() for state in _state(job) if state.kind in (Stateful.AGGREGATION, Stateful.UNKNOWN)
     }
     for name, output in job.declared_outputs.items():
         at = ("output", name, "mode")
@@ -290,7 +290,7 @@ def _one_query_has_a_common_step(job: JobDefinition, diagnostics: Diagnostics) -
     reads = _reads(job)
     if not job.foreach_batch or len(sources) < 2 or reads is None:
         return
-    kinds = {name.lower(): item.kind for name, item in job.inputs.items()}
+    kinds = {name.lower(): job_input.kind for name, job_input in job.inputs.items()}
     graph = StepGraph(
         inputs=list(kinds), streams=[name for name, kind in kinds.items() if kind == "stream"], reads=reads
     )
@@ -323,13 +323,13 @@ def _one_query_has_a_common_step(job: JobDefinition, diagnostics: Diagnostics) -
 
 def _reads(job: JobDefinition) -> dict[str, list[str]] | None:
     """The relations that each step reads, in lower case; None where some step cannot be read here."""
-    found: dict[str, list[str]] = {}
+    reads: dict[str, list[str]] = {}
     for name, step in job.ordered_steps.items():
         names = relations(step.sql)
         if names is None or not step.sql:
             return None
-        found[name.lower()] = [item.lower() for item in names]
-    return found
+        reads[name.lower()] = [relation.lower() for relation in names]
+    return reads
 
 
 def _state_is_bounded(job: JobDefinition, diagnostics: Diagnostics) -> None:
@@ -338,22 +338,22 @@ def _state_is_bounded(job: JobDefinition, diagnostics: Diagnostics) -> None:
     appends = any(output.mode == "append" for output in job.declared_outputs.values())
     marked, all_marked = _has_watermark(job), _all_have_watermarks(job)
     declare = 'Declare watermark = { column = "ts", delay = "10m" } on'
-    for found in _state(job):
-        at = ("step", found.step, "sql")
-        grows = f"The step {found.step} keeps state without bound ({found.kind}):"
-        if found.kind is Stateful.AGGREGATION and appends and not marked:
+    for state in _state(job):
+        at = ("step", state.step, "sql")
+        grows = f"The step {state.step} keeps state without bound ({state.kind}):"
+        if state.kind is Stateful.AGGREGATION and appends and not marked:
             why = (
-                f"No group of step {found.step} would ever be known to be complete, so no row could be "
+                f"No group of step {state.step} would ever be known to be complete, so no row could be "
                 f"appended. {declare} the stream, and group by a window."
             )
             diagnostics.error(codes.UNBOUNDED_AGGREGATION, why, attribute=at)
-        elif found.kind is Stateful.DISTINCT and not marked:
+        elif state.kind is Stateful.DISTINCT and not marked:
             diagnostics.warning(
                 codes.UNBOUNDED_STATE,
                 f"{grows} Spark keeps each row that it has seen. {declare} the stream.",
                 attribute=at,
             )
-        elif found.kind is Stateful.JOIN and not all_marked:
+        elif state.kind is Stateful.JOIN and not all_marked:
             why = (
                 f"{grows} Spark keeps every row of both streams. {declare} each of them, and join within "
                 "a range of these columns."
@@ -365,10 +365,10 @@ def _state_is_repeatable(job: JobDefinition, diagnostics: Diagnostics) -> None:
     if job.mode != "stream" or not _state(job):
         return
     for name, step in job.steps.items():
-        for found in dict.fromkeys(_RANDOM.findall(step.sql.lower())):
+        for function in dict.fromkeys(_RANDOM.findall(step.sql.lower())):
             diagnostics.warning(
                 codes.RANDOM_IN_STATE,
-                f"{found}() in step {name}: where it feeds the state, a batch that is repeated after a "
+                f"{function}() in step {name}: where it feeds the state, a batch that is repeated after a "
                 "crash has other values. A table that has the batch already keeps the first ones, and the "
                 "state holds the second. Compute such values at the source.",
                 attribute=("step", name, "sql"),

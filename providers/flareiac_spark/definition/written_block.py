@@ -26,7 +26,7 @@ def written_block(label: str, attributes: Attributes) -> WrittenBlock:
         "conf": {name: value for name, value in job.conf.items() if name != _OF_CHECKPOINT},
     }
     blocks = (
-        *(_input(name, item) for name, item in job.inputs.items()),
+        *(_input(name, job_input) for name, job_input in job.inputs.items()),
         *(
             WrittenBlock(type="step", label=name, attributes=as_written(step))
             for name, step in job.ordered_steps.items()
@@ -42,14 +42,14 @@ def _trigger(trigger: Trigger) -> Written:
     return {trigger.kind: True if trigger.interval_ms is None else duration_text(trigger.interval_ms)}
 
 
-def _input(name: str, item: Input) -> WrittenBlock:
-    match item:
+def _input(name: str, job_input: Input) -> WrittenBlock:
+    match job_input:
         case StreamInput():
-            return WrittenBlock(type="input", label=name, attributes={"stream": item.stream})
+            return WrittenBlock(type="input", label=name, attributes={"stream": job_input.stream})
         case TableInput():
-            return WrittenBlock(type="input", label=name, attributes={"table": item.table})
+            return WrittenBlock(type="input", label=name, attributes={"table": job_input.table})
         case FilesInput():
-            inner = WrittenBlock(type=item.kind, attributes=as_written(item))
+            inner = WrittenBlock(type=job_input.kind, attributes=as_written(job_input))
             return WrittenBlock(type="input", label=name, blocks=(inner,))
 
 

@@ -28,11 +28,11 @@ class RegisteredNote:
 def with_registered_ids(planned: Attributes, notes: Mapping[str, Data]) -> Attributes:
     """The planned attributes with the ids that stages have noted since; the others stay None."""
     job = JobDefinition.of(planned)
-    if all(item.id is not None for item in job.avro.values()):
+    if all(written.id is not None for written in job.avro.values()):
         return planned
-    found = {
-        name: replace(item, id=decode(RegisteredNote, note, "note").id)
-        for name, item in job.avro.items()
-        if item.id is None and (note := notes.get(f"{REGISTER}.{name}")) is not None
+    registered = {
+        name: replace(written, id=decode(RegisteredNote, note, "note").id)
+        for name, written in job.avro.items()
+        if written.id is None and (note := notes.get(f"{REGISTER}.{name}")) is not None
     }
-    return replace(job, avro={**job.avro, **found}).attributes
+    return replace(job, avro={**job.avro, **registered}).attributes
