@@ -31,7 +31,11 @@ def show(line: CommandLine, address: Address, as_json: Json = False) -> None:
         doing = {dependent.address: project.running(dependent) for dependent in project.dependents(address)}
         jobs = {job: row for job, row in doing.items() if row is not None}
         inside = driver.describe(address, checkpoint.recorded)
-        inputs = [found for dependent in project.dependents(address) for found in _inputs(project, dependent)]
+        inputs = [
+            described
+            for dependent in project.dependents(address)
+            for described in _inputs(project, dependent)
+        ]
     if as_json:
         line.out_json(checkpoint_json(address, inside, jobs, inputs))
     else:

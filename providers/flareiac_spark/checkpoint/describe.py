@@ -32,23 +32,23 @@ _LAST: Final = 5
 def describe(recorded: Recorded, project: Project) -> DescribedCheckpoint:
     """The description of a checkpoint's folders on disk. Raises ``Damaged``, ``OSError``."""
     checkpoint, layout = CheckpointDefinition.of(recorded.attributes), recorded_layout(recorded.identity)
-    location, generation = place_of(checkpoint.location, project), checkpoint.generation
-    found = contents(location)
-    items = found.generations if found is not None else ()
-    numbered = [(item, number_in_use(item, layout, generation)) for item in items]
-    spare = removable({number for _item, number in numbered}, generation, checkpoint.keep_generations)
+    location, current = place_of(checkpoint.location, project), checkpoint.generation
+    content = contents(location)
+    generations = content.generations if content is not None else ()
+    numbered = [(generation, number_in_use(generation, layout, current)) for generation in generations]
+    spare = removable({number for _generation, number in numbered}, current, checkpoint.keep_generations)
     return DescribedCheckpoint(
         location=str(location),
-        generation=generation,
+        generation=current,
         keep_generations=checkpoint.keep_generations,
         generations=tuple(
-            _folder(item, number, generation, number in spare and item.number > 0)
-            for item, number in numbered
+            _folder(generation, number, current, number in spare and generation.number > 0)
+            for generation, number in numbered
         ),
         queries=tuple(
-            _query(item, item.checkpoint, number)
-            for item, number in numbered
-            if item.checkpoint is not None and number == generation
+            _query(generation, generation.checkpoint, number)
+            for generation, number in numbered
+            if generation.checkpoint is not None and number == current
         ),
         left=tuple(str(place) for place in left_behind(layout, project).copies),
     )
@@ -78,29 +78,29 @@ def _began(folder: Place) -> Began | None:
     return Began(start_from=note.get("start_from"), query_id=note.get("query_id"), batch=note.get("batch"))
 
 
-def _query(generation: Generation, found: CheckpointOnDisk, number: int) -> DescribedQuery:
+def _query(generation: Generation, on_disk: CheckpointOnDisk, number: int) -> DescribedQuery:
     return DescribedQuery(
         output=generation.output,
         number=number,
-        query_id=found.query_id,
-        started=found.started,
-        committed=found.committed,
-        in_flight=found.in_flight,
-        watermark_ms=found.watermark_ms or None,
-        last_batches=tuple(_last_batches(generation.folder, found)),
-        sources=tuple(_source(generation.folder, source) for source in found.sources),
-        operators=found.operators,
-        pinned=dict(sorted(found.conf.items())),
+        query_id=on_disk.query_id,
+        started=on_disk.started,
+        committed=on_disk.committed,
+        in_flight=on_disk.in_flight,
+        watermark_ms=on_disk.watermark_ms or None,
+        last_batches=tuple(_last_batches(generation.folder, on_disk)),
+        sources=tuple(_source(generation.folder, source) for source in on_disk.sources),
+        operators=on_disk.operators,
+        pinned=dict(sorted(on_disk.conf.items())),
     )
 
 
-def _last_batches(folder: Place, found: CheckpointOnDisk) -> Iterator[DescribedBatch]:
+def _last_batches(folder: Place, on_disk: CheckpointOnDisk) -> Iterator[DescribedBatch]:
     for batch in batches(folder, "offsets")[-_LAST:]:
         try:
             begun = whole(read_offsets(folder, batch).header.get("batchTimestampMs"))
         except Damaged:
             begun = None
-        committed = found.committed is not None and batch <= found.committed
+        committed = on_disk.committed is not None and batch <= on_disk.committed
         yield DescribedBatch(batch=batch, begun_ms=begun, committed=committed)
 
 

@@ -59,9 +59,9 @@ class CheckpointDriver:
         location = self._location(request, checkpoint)
         try:
             place = place_of(location, self._project)
-            found, manager = contents(place), manager_of(place)
+            content, manager = contents(place), manager_of(place)
             gone = departure(place, self._project.lineage)
-            move = self._observed_move(request, place) if found is not None else None
+            move = self._observed_move(request, place) if content is not None else None
         except Damaged as problem:
             return Unreadable(diagnostic=damage(request.address, problem))
         except OSError as problem:
@@ -69,17 +69,17 @@ class CheckpointDriver:
         except Failure as failure:
             return Unreadable(diagnostic=failure.diagnostics[0].at(address=request.address))
         taken = is_another_state(manager, self._project.lineage)
-        if found is None or (request.recorded is None and not found.used and not taken):
+        if content is None or (request.recorded is None and not content.used and not taken):
             return Missing(reason=f"there is no checkpoint in {location}")
-        layout = _layout(found, checkpoint, request.recorded)
-        for generation in found.generations:
+        layout = _layout(content, checkpoint, request.recorded)
+        for generation in content.generations:
             if (
                 generation.damage is not None
                 and number_in_use(generation, layout, checkpoint.generation) == checkpoint.generation
             ):
                 return Unreadable(diagnostic=damage(request.address, generation.damage))
         facts = replace(
-            facts_of(found, layout, checkpoint.generation, now=time.time(), manager=manager),
+            facts_of(content, layout, checkpoint.generation, now=time.time(), manager=manager),
             gone_to=gone.place if gone.ended is Ended.GONE else "",
             going_to=gone.place if gone.ended is Ended.UNFINISHED else "",
             move=move,
@@ -118,7 +118,7 @@ class CheckpointDriver:
             return self._move(request, left, planned.location)
         try:
             make_folder(location)
-            found, other = contents(location), self._other_state(location)
+            content, other = contents(location), self._other_state(location)
             if other not in ("", request.action.payload):
                 return NotApplied(diagnostics=(_taken(request.address, location, other),))
             mark(location, self._project.lineage)
@@ -130,8 +130,8 @@ class CheckpointDriver:
             raise Failure(error(codes.CHECKPOINT_NOT_CREATED, why, address=request.address)) from problem
         except Damaged as problem:
             raise Failure(damage(request.address, problem)) from problem
-        assert found is not None, "it was just made"
-        layout = _layout(found, planned, request.action.recorded)
+        assert content is not None, "it was just made"
+        layout = _layout(content, planned, request.action.recorded)
         return Applied(attributes=request.action.planned, identity=encode(layout))
 
     def _move(self, request: ChangeRequest, old: str, new: str) -> Outcome:
@@ -142,16 +142,16 @@ class CheckpointDriver:
         layout = recorded_layout(request.action.recorded.identity)
         source, target = place_of(old, self._project), place_of(new, self._project)
         try:
-            found = target_of_move(source, target, layout, self._project)
+            target_state = target_of_move(source, target, layout, self._project)
             gone = departure(source, self._project.lineage)
             other = self._other_state(source)
             if other:
                 return NotApplied(diagnostics=(_taken(request.address, source, other),))
             text = f"{source} is at {target} now"
-            if found is MoveTarget.SAME:
+            if target_state is MoveTarget.SAME:
                 mark(target, self._project.lineage)
-            elif found is not MoveTarget.REACHED:
-                if found not in COPIED_TO or gone.ended is Ended.GONE:
+            elif target_state is not MoveTarget.REACHED:
+                if target_state not in COPIED_TO or gone.ended is Ended.GONE:
                     return NotApplied(diagnostics=(_not_as_planned(request.address, target),))
                 self._refuse_users(request, source)
                 alone = layout.layout == SINGLE
@@ -241,10 +241,10 @@ class CheckpointDriver:
         new = CheckpointDefinition.of(request.action.planned).location
         source, target = place_of(old, self._project), place_of(new, self._project)
         try:
-            found = target_of_move(source, target, layout, self._project)
+            target_state = target_of_move(source, target, layout, self._project)
         except (OSError, Damaged) as problem:
             raise Failure(_unreachable_move(request.address, problem)) from problem
-        if found is not MoveTarget.REACHED:
+        if target_state is not MoveTarget.REACHED:
             return None
         return Applied(attributes=request.action.planned, identity=encode(layout.moved(old, new)))
 
@@ -297,14 +297,16 @@ class CheckpointDriver:
         return location
 
 
-def _layout(found: Contents, checkpoint: CheckpointDefinition, recorded: Recorded | None) -> CheckpointLayout:
+def _layout(
+    content: Contents, checkpoint: CheckpointDefinition, recorded: Recorded | None
+) -> CheckpointLayout:
     """The layout is fixed when a checkpoint is first recorded: an imported folder stays the generation that
     it was imported as.
     """
     known = recorded_layout(recorded.identity) if recorded is not None else CheckpointLayout()
     if known.layout is not None:
         return known
-    if found.layout == SINGLE:
+    if content.layout == SINGLE:
         return replace(known, layout="single", layout_generation=checkpoint.generation)
     return replace(known, layout="generations")
 

@@ -46,12 +46,12 @@ def departure(source: Place, lineage: str) -> Departure:
     """Says whether a checkpoint has left its folder. A place that is not there any more counts as reached:
     the checkpoint may have gone on there. Raises ``Damaged`` and ``OSError``.
     """
-    found = mark_of(source)
-    if found is None or not found.moved_to:
+    folder_mark = mark_of(source)
+    if folder_mark is None or not folder_mark.moved_to:
         return Departure()
-    there = mark_of(place_at(found.moved_to))
+    there = mark_of(place_at(folder_mark.moved_to))
     unfinished = there is not None and there.lineage == lineage and there.arriving_from == str(source)
-    return Departure(ended=Ended.UNFINISHED if unfinished else Ended.GONE, place=found.moved_to)
+    return Departure(ended=Ended.UNFINISHED if unfinished else Ended.GONE, place=folder_mark.moved_to)
 
 
 def is_same_place(one: Place, other: Place) -> bool:
@@ -87,15 +87,15 @@ def target_of_move(source: Place, target: Place, layout: CheckpointLayout, proje
         return MoveTarget.SAME
     if is_nested(target, source):
         return MoveTarget.NESTED
-    found = mark_of(target)
-    if found is None:
+    folder_mark = mark_of(target)
+    if folder_mark is None:
         there = tree_of(target)
         return MoveTarget.OCCUPIED if there.files or _is_file(target) else MoveTarget.FREE
-    if found.lineage != project.lineage:
+    if folder_mark.lineage != project.lineage:
         return MoveTarget.OF_ANOTHER_STATE
-    if found.arriving_from:
-        return MoveTarget.BEGUN if found.arriving_from == str(source) else MoveTarget.OCCUPIED
-    if found.moved_to:
+    if folder_mark.arriving_from:
+        return MoveTarget.BEGUN if folder_mark.arriving_from == str(source) else MoveTarget.OCCUPIED
+    if folder_mark.moved_to:
         return MoveTarget.LEFT if _was_left(target, layout, project) else MoveTarget.OCCUPIED
     at_source = mark_of(source)
     if at_source is not None and at_source.moved_to == str(target):
@@ -152,11 +152,11 @@ def left_behind(layout: CheckpointLayout, project: Project) -> LeftBehind:
     for location in layout.left:
         place = place_of(location, project)
         try:
-            found = mark_of(place)
+            folder_mark = mark_of(place)
         except Damaged as error:
             unknown.append(str(error))
             continue
-        if found is not None and found.lineage == project.lineage and found.moved_to:
+        if folder_mark is not None and folder_mark.lineage == project.lineage and folder_mark.moved_to:
             copies.append(place)
     return LeftBehind(copies=tuple(copies), unknown=tuple(unknown))
 

@@ -44,28 +44,28 @@ def move_of(
         return _stays(facts, old) if facts is not None else None
     if facts is None or facts.move is None:
         return Move(blockers=(_not_looked_at(old),))
-    found = facts.move
-    if found.target is MoveTarget.REACHED:
+    move = facts.move
+    if move.target is MoveTarget.REACHED:
         step = Step(
             text=f"records {new} as its location",
             effect=Effect.RECORDED,
             why="an apply that was interrupted has moved it there, and compared the copy",
         )
         return Move(
-            steps=(step,), payload=_payload(found), closing=f"record that {request.address} is at {new}"
+            steps=(step,), payload=_payload(move), closing=f"record that {request.address} is at {new}"
         )
-    if found.target is MoveTarget.SAME:
+    if move.target is MoveTarget.SAME:
         step = Step(
             text=f"is called {new} from now on", effect=Effect.RECORDED, why=f"{old} names the same folder"
         )
         closing = f"record {new} as the name of the folder of {request.address}"
-        return Move(steps=(step,), payload=_payload(found), closing=closing)
-    blockers = tuple(_blockers(facts, found, old, new))
+        return Move(steps=(step,), payload=_payload(move), closing=closing)
+    blockers = tuple(_blockers(facts, move, old, new))
     return Move(
-        steps=() if blockers else tuple(_steps(request.address, found, old, new)),
+        steps=() if blockers else tuple(_steps(request.address, move, old, new)),
         blockers=blockers,
         disturbs=(_stops_jobs(old, new),),
-        payload=_payload(found),
+        payload=_payload(move),
         closing=f"move {request.address} to {new}",
         note="moves its files",
     )
@@ -84,10 +84,10 @@ def fingerprint(facts: CheckpointFacts | None) -> Attributes:
     if facts is None:
         return {}
     ends = {"gone to": facts.gone_to, "going to": facts.going_to}
-    found: Attributes = {name: place for name, place in ends.items() if place}
+    assumed: Attributes = {name: place for name, place in ends.items() if place}
     if facts.move is not None:
-        found |= {"target": facts.move.target.value}
-    return found
+        assumed |= {"target": facts.move.target.value}
+    return assumed
 
 
 def _stays(facts: CheckpointFacts, old: str) -> Move | None:
@@ -100,19 +100,17 @@ def _stays(facts: CheckpointFacts, old: str) -> Move | None:
     return Move(steps=(step,), closing=f"go on in {old}")
 
 
-def _payload(found: MoveFacts) -> Data:
-    return MovePayload(controls=found.controls).data
+def _payload(move: MoveFacts) -> Data:
+    return MovePayload(controls=move.controls).data
 
 
-def _steps(address: str, found: MoveFacts, old: str, new: str) -> Iterator[Step]:
-    files = "1 file" if found.files == 1 else f"{found.files:,} files"
-    what = (
-        f"copies {files} ({size_text(found.bytes)})" if found.files else "copies what is there (nothing yet)"
-    )
+def _steps(address: str, move: MoveFacts, old: str, new: str) -> Iterator[Step]:
+    files = "1 file" if move.files == 1 else f"{move.files:,} files"
+    what = f"copies {files} ({size_text(move.bytes)})" if move.files else "copies what is there (nothing yet)"
     why = {
         MoveTarget.BEGUN: "; an apply that was interrupted has copied a part of them",
         MoveTarget.LEFT: "; the older copy there, which an earlier move left, is replaced",
-    }.get(found.target, "")
+    }.get(move.target, "")
     yield Step(
         text=f"{what} from {old} to {new}, and compares each with its copy",
         effect=Effect.MOVES_FILES,
@@ -138,31 +136,31 @@ def _stops_jobs(old: str, new: str) -> Impact:
 # What cannot be moved
 
 
-def _blockers(facts: CheckpointFacts, found: MoveFacts, old: str, new: str) -> Iterator[Blocker]:
+def _blockers(facts: CheckpointFacts, move: MoveFacts, old: str, new: str) -> Iterator[Blocker]:
     if facts.gone_to:
         yield has_left(old, facts.gone_to)
         return
     keep = f'write location = "{old}"'
-    if found.target not in COPIED_TO:
-        yield _there(found.target, old, new, keep)
+    if move.target not in COPIED_TO:
+        yield _there(move.target, old, new, keep)
         return
-    if found.inside:
+    if move.inside:
         yield blocker(
             codes.USED_CHECKPOINT_MOVES,
-            why=f"Another checkpoint lies in its folder: {old}/{found.inside[0]}. It would be copied too.",
+            why=f"Another checkpoint lies in its folder: {old}/{move.inside[0]}. It would be copied too.",
             ways_out=("move that checkpoint out of there first", keep),
         )
-    if found.room is not None and found.bytes > found.room:
+    if move.room is not None and move.bytes > move.room:
         yield blocker(
             codes.USED_CHECKPOINT_MOVES,
             why=(
-                f"The copy needs {size_text(found.bytes)}, and {size_text(found.room)} are free on the "
+                f"The copy needs {size_text(move.bytes)}, and {size_text(move.room)} are free on the "
                 f"disk of {new}."
             ),
             ways_out=("make room there, or choose another location", keep),
         )
-    if found.unseen:
-        user = next(user for user in found.users if user.sees_other_disks)
+    if move.unseen:
+        user = next(user for user in move.users if user.sees_other_disks)
         where = user.host or f"the hosts of {user.cluster}"
         yield blocker(
             codes.USED_CHECKPOINT_MOVES,
@@ -176,7 +174,7 @@ def _blockers(facts: CheckpointFacts, found: MoveFacts, old: str, new: str) -> I
                 keep,
             ),
         )
-    yield from (_uncertain(user, old, keep) for user in found.users if user.silent and user.may_run)
+    yield from (_uncertain(user, old, keep) for user in move.users if user.silent and user.may_run)
 
 
 def _there(target: MoveTarget, old: str, new: str, keep: str) -> Blocker:

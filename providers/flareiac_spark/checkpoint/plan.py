@@ -46,16 +46,16 @@ class CheckpointPlanner:
         """
         recorded = _recorded(request)
         before = recorded.generation if recorded is not None else None
-        found: Attributes = {"generation": before, "there": isinstance(request.observed, Present)}
+        assumed: Attributes = {"generation": before, "there": isinstance(request.observed, Present)}
         if request.desired is not None and before is not None:
             number = CheckpointDefinition.of(request.desired).generation
             if number > before:
                 ways = [fact.standing.value for fact in _facts(request) if fact.number == number]
-                found["in the way"] = ways
+                assumed["in the way"] = ways
         other = _other_state(request)
         if other:
-            found |= {"managed by": other}
-        return {**found, **moving.fingerprint(observed_facts(request.observed))}
+            assumed |= {"managed by": other}
+        return {**assumed, **moving.fingerprint(observed_facts(request.observed))}
 
 
 def _other_state(request: PlanRequest) -> str:
@@ -240,14 +240,14 @@ def _removable(request: PlanRequest, desired: CheckpointDefinition) -> tuple[str
 def _steps(
     request: PlanRequest, desired: CheckpointDefinition, recorded: CheckpointDefinition, gone: bool
 ) -> tuple[Step, ...]:
-    found: list[Step] = []
+    all_steps: list[Step] = []
     if desired.generation > recorded.generation:
         facts = observed_facts(request.observed)
         queries = used(facts.queries, recorded.generation) if facts is not None else None
-        found += steps.steps(desired, recorded.generation, queries)
+        all_steps += steps.steps(desired, recorded.generation, queries)
     if gone:
-        found.append(Step(text=f"makes the folder {desired.location}", effect=Effect.METADATA))
-    return tuple(found)
+        all_steps.append(Step(text=f"makes the folder {desired.location}", effect=Effect.METADATA))
+    return tuple(all_steps)
 
 
 def _refusals(

@@ -33,10 +33,12 @@ def delete_unused_generations(
     """Removes what is past ``keep_generations``, a folder at a time. Raises ``Damaged`` and ``OSError``."""
     checkpoint = CheckpointDefinition.of(recorded.attributes)
     location = place_of(checkpoint.location, project)
-    found = contents(location)
-    items = found.generations if found is not None else ()
+    content = contents(location)
+    generations = content.generations if content is not None else ()
     layout = recorded_layout(recorded.identity)
-    numbered = [(item, number_in_use(item, layout, checkpoint.generation)) for item in items]
+    numbered = [
+        (generation, number_in_use(generation, layout, checkpoint.generation)) for generation in generations
+    ]
     # A job whose apply failed may still run on an older generation than the checkpoint's own.
     in_use = min(
         [
@@ -44,19 +46,24 @@ def delete_unused_generations(
             *(holder.attributes.get("generation") or checkpoint.generation for holder in holders),
         ]
     )
-    spare = removable({number for _item, number in numbered}, in_use, checkpoint.keep_generations)
-    held, stood_on = _held(holders), _stood_on(items)
-    for item, number in numbered:
+    spare = removable({number for _generation, number in numbered}, in_use, checkpoint.keep_generations)
+    held, stood_on = _held(holders), _stood_on(generations)
+    for generation, number in numbered:
         if number not in spare:
             continue
-        name = f"generation {number} of output {item.output}" if item.output else f"generation {number}"
-        if why := _why_kept(item, stood_on.get(item.folder), held.get(number)):
+        name = (
+            f"generation {number} of output {generation.output}"
+            if generation.output
+            else f"generation {number}"
+        )
+        if why := _why_kept(generation, stood_on.get(generation.folder), held.get(number)):
             yield f"kept {name}: {why}"
         else:
-            size = size_of(item.folder)
+            size = size_of(generation.folder)
             if not dry_run:
-                _remove(item.folder)
-            yield f"{'would remove' if dry_run else 'removed'} {name} ({size_text(size)}, {item.folder})"
+                _remove(generation.folder)
+            what = "would remove" if dry_run else "removed"
+            yield f"{what} {name} ({size_text(size)}, {generation.folder})"
     yield from _delete_left_behind(location, layout, holders, project, dry_run=dry_run)
 
 
@@ -105,12 +112,14 @@ def _why_kept(generation: Generation, successor: Place | None, held: str | None)
     return ""
 
 
-def _stood_on(items: Sequence[Generation]) -> dict[Place, Place]:
+def _stood_on(generations: Sequence[Generation]) -> dict[Place, Place]:
     """Folders after which one goes on that was prepared and has not begun: where it begins is known from them
     alone.
     """
     notes = {
-        item.folder: preparation_note(item.folder) for item in items if item.standing is FolderState.PREPARED
+        generation.folder: preparation_note(generation.folder)
+        for generation in generations
+        if generation.standing is FolderState.PREPARED
     }
     return {
         place_at(after): folder
@@ -121,15 +130,15 @@ def _stood_on(items: Sequence[Generation]) -> dict[Place, Place]:
 
 def _held(holders: Sequence[Recorded]) -> dict[int, str]:
     """Generations just before a rebuild of the last days, with the moment until which they are held."""
-    found: dict[int, str] = {}
+    moments: dict[int, str] = {}
     for holder in holders:
         # Whatever else a holder is, only a job notes rebuilds.
         job = JobIdentity.of({"rebuilds": holder.identity.get("rebuilds") or {}})
         for rebuild in job.rebuilds.values():
             until, before = rebuild.at + HELD_SECONDS, rebuild.generation_before
             if until > time.time() and before is not None:
-                found[before] = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(until))
-    return found
+                moments[before] = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(until))
+    return moments
 
 
 def _remove(folder: Place) -> None:

@@ -31,7 +31,7 @@ def checkpoint_json(
         "address": address,
         **encode(inside),
         "jobs": {job: encode(row) for job, row in holders.items()},
-        **({"inputs": [encode(item) for item in inputs]} if inputs else {}),
+        **({"inputs": [encode(described) for described in inputs]} if inputs else {}),
     }
 
 
@@ -50,8 +50,8 @@ def checkpoint_text(
         lines.append("no query has run in this generation")
     for query in inside.queries:
         lines += ["", *_query(query, now)]
-    for item in inputs:
-        lines += ["", *_input(item)]
+    for described in inputs:
+        lines += ["", *_input(described)]
     lines += [
         "",
         "Generations:",

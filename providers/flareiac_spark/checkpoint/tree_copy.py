@@ -59,11 +59,11 @@ class Tree:
     @property
     def filled(self) -> frozenset[str]:
         """The folders with a file in them, or further down."""
-        found: set[str] = set()
+        folders: set[str] = set()
         for path in self.files:
             parts = path.split("/")[:-1]
-            found |= {"/".join(parts[: end + 1]) for end in range(len(parts))}
-        return frozenset(found)
+            folders |= {"/".join(parts[: end + 1]) for end in range(len(parts))}
+        return frozenset(folders)
 
     @property
     def marks_inside(self) -> list[str]:
@@ -88,12 +88,12 @@ def tree_of(place: Place) -> Tree:
 def _objects(place: ObjectPath) -> Tree:
     files: dict[str, FileEntry] = {}
     folders: set[str] = set()
-    for item in place.below():
-        path = item.key.removeprefix(place.prefix)
+    for stored_object in place.below():
+        path = stored_object.key.removeprefix(place.prefix)
         if path.endswith("/"):
             folders.add(path.rstrip("/"))
         elif path and path != MANAGED_BY:
-            files[path] = FileEntry(size=item.size, stamp=item.revision)
+            files[path] = FileEntry(size=stored_object.size, stamp=stored_object.revision)
         parts = path.rstrip("/").split("/")[:-1]
         folders |= {"/".join(parts[: end + 1]) for end in range(len(parts))}
     return Tree(files=files, folders=frozenset(folders - {""}))
@@ -106,19 +106,21 @@ def _walk(
     files: dict[str, FileEntry],
     folders: set[str],
 ) -> None:
-    found = folder.stat()
-    key = (found.st_dev, found.st_ino)
+    folder_stat = folder.stat()
+    key = (folder_stat.st_dev, folder_stat.st_ino)
     if key in above:
         raise OSError(f"{folder} is a link to a folder around it")
-    for name in sorted(item.name for item in folder.iterdir()):
+    for name in sorted(entry.name for entry in folder.iterdir()):
         path, relative = folder / name, f"{below}{name}"
         with contextlib.suppress(FileNotFoundError):
             if path.is_dir():
                 _walk(path, f"{relative}/", (*above, key), files, folders)
                 folders.add(relative)
             elif relative != MANAGED_BY:
-                item = path.stat()
-                files[relative] = FileEntry(size=item.st_size, stamp=(item.st_mtime_ns, item.st_ino))
+                file_stat = path.stat()
+                files[relative] = FileEntry(
+                    size=file_stat.st_size, stamp=(file_stat.st_mtime_ns, file_stat.st_ino)
+                )
 
 
 def beside(place: Place, *, alone: bool) -> Iterator[tuple[Place, str]]:
@@ -276,12 +278,12 @@ def _put_local(old: Path, new: Path) -> int:
 
 
 def _digest(path: Path) -> tuple[bytes, int]:
-    found, size = hashlib.sha256(), 0
+    sha256, size = hashlib.sha256(), 0
     with path.open("rb") as file:
         while part := file.read(_PART):
-            found.update(part)
+            sha256.update(part)
             size += len(part)
-    return found.digest(), size
+    return sha256.digest(), size
 
 
 def _given_like(old: Place, new: Place) -> None:

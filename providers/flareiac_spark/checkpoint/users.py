@@ -23,7 +23,7 @@ _ENDED = ("stopped", "completed", "failed")
 
 def control_places(declared: References, project: Project) -> tuple[str, ...]:
     """The control directories of the declared engines."""
-    engines = (item for item in declared.values() if item.type == "engine")
+    engines = (resolved for resolved in declared.values() if resolved.type == "engine")
     places = (control_place(EngineDefinition.of(engine.attributes), project) for engine in engines)
     return tuple(dict.fromkeys(places))
 
