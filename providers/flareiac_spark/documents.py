@@ -19,7 +19,9 @@ _CONSEQUENCES: Final = {
 _ABOVE: Final = "by output mode"
 _TABLES: Final = {
     "Settings of an engine or a job (`conf`)": SETTINGS,
-    "Attributes of a stream": tuple(dict.fromkeys(item for _name, kind in kinds() for item in kind.harmless)),
+    "Attributes of a stream": tuple(
+        dict.fromkeys(harmless for _name, kind in kinds() for harmless in kind.harmless)
+    ),
     "Options of a file reader (`options` of a stream)": READER_OPTIONS,
     "Options of an output (`options`)": OUTPUT_OPTIONS,
 }
@@ -44,14 +46,14 @@ def _rule(rule: Rule) -> Topic:
 
 def _settings() -> Iterator[Topic]:
     for subject, table in _TABLES.items():
-        for item in table:
-            name = f"{item.name}*" if item.name.endswith(".") else item.name
+        for harmless in table:
+            name = f"{harmless.name}*" if harmless.name.endswith(".") else harmless.name
             yield Topic(
                 name=name,
                 kind="setting",
                 page="settings",
                 subject=subject,
-                title=item.what,
-                text=f"It only decides {item.what}.",
+                title=harmless.what,
+                text=f"It only decides {harmless.what}.",
                 consequence="restart",
             )

@@ -19,12 +19,12 @@ class S3Store:
         return f"s3://{self._bucket.place.bucket}"
 
     def get(self, key: str) -> Version | None:
-        found = self._bucket.fetch(key)
-        return None if found is None else Version(content=found[0], revision=found[1])
+        fetched = self._bucket.fetch(key)
+        return None if fetched is None else Version(content=fetched[0], revision=fetched[1])
 
     def look(self, key: str) -> Listed | None:
-        found = self._bucket.head(key)
-        return None if found is None else _listed(found)
+        head = self._bucket.head(key)
+        return None if head is None else _listed(head)
 
     def list(self, prefix: str, *, deep: bool) -> Iterator[Listed]:
         for entry in self._bucket.entries(prefix, deep=deep):
@@ -37,8 +37,8 @@ class S3Store:
         written = self._bucket.replace(key, content, revision)
         if written is not None:
             return written
-        found = self.get(key)
-        return found.revision if found is not None and found.content == content else None
+        current = self.get(key)
+        return current.revision if current is not None and current.content == content else None
 
     def delete(self, keys: Sequence[str]) -> None:
         self._bucket.delete(keys)

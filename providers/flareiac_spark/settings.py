@@ -218,14 +218,14 @@ OUTPUT_OPTIONS: Final[tuple[Harmless, ...]] = (
 
 def harmless(name: str, among: tuple[Harmless, ...]) -> Harmless | None:
     """The entry that covers a name, None where there is none."""
-    return next((item for item in among if item.covers(name)), None)
+    return next((entry for entry in among if entry.covers(name)), None)
 
 
 def meant(name: str, reserved: tuple[str, ...] = ()) -> str | None:
     """The setting that a name is a misspelling of by letter case or blanks alone: Spark takes no notice of
     such a name (measured).
     """
-    known = {item.name.lower(): item.name for item in SETTINGS if not item.name.endswith(".")}
-    known |= {item.lower(): item for item in (*VALUES, *reserved)}
-    found = known.get(name.strip().lower())
-    return None if found == name else found
+    known = {entry.name.lower(): entry.name for entry in SETTINGS if not entry.name.endswith(".")}
+    known |= {known_name.lower(): known_name for known_name in (*VALUES, *reserved)}
+    spelling = known.get(name.strip().lower())
+    return None if spelling == name else spelling

@@ -112,9 +112,9 @@ class SparkSession:
         from flareiac_spark.engine.other_jobs import restarted_jobs
 
         engine = EngineDefinition.of(performer.attributes)
-        found = restarted_jobs(self._applications, engine, references)
+        restarted = restarted_jobs(self._applications, engine, references)
         way_out = "Another engine for the maintenance of this table leaves them running."
-        return () if found is None else (found.warning(address, performer.address, way_out),)
+        return () if restarted is None else (restarted.warning(address, performer.address, way_out),)
 
     def outcome(self, request: PerformRequest) -> Performed | None:
         """See ``flareiac.sdk.maintenance.Performing``."""

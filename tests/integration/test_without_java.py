@@ -13,7 +13,7 @@ pytestmark = pytest.mark.jvm
 
 _HIDDEN = """
 import flareiac_spark.runtime.java as java
-for found in (java.find_java, java.require_java, java.found_javas):
+for found in (java.find_java, java.require_java, java.installed_javas):
     found.__kwdefaults__["places"] = ()
 """
 

@@ -136,20 +136,20 @@ def dropped_variables() -> tuple[str, ...]:
 
 def environment(control: ControlDirectory, launch: Launch) -> dict[str, str]:
     """The environment variables of a driver's process."""
-    found = {key: value for key, value in os.environ.items() if key not in dropped_variables()}
-    found |= {
+    variables = {key: value for key, value in os.environ.items() if key not in dropped_variables()}
+    variables |= {
         "FLAREIAC_DRIVER_OUTPUT": str(control.driver_output),
         "FLAREIAC_LAUNCH_CONF": json.dumps(launch_conf(launch)),
         "PYSPARK_DRIVER_PYTHON": launch.python,
         "PYTHONUNBUFFERED": "1",
     }
     if is_local(launch.master):
-        found |= {"PYSPARK_PYTHON": launch.python, "SPARK_LOCAL_IP": "127.0.0.1"}
+        variables |= {"PYSPARK_PYTHON": launch.python, "SPARK_LOCAL_IP": "127.0.0.1"}
     else:
-        found.setdefault("PYSPARK_PYTHON", "python3")  # of each worker, as spark-submit has it
+        variables.setdefault("PYSPARK_PYTHON", "python3")  # of each worker, as spark-submit has it
     if launch.java_home is not None:
-        found["JAVA_HOME"] = str(launch.java_home)
-    return found
+        variables["JAVA_HOME"] = str(launch.java_home)
+    return variables
 
 
 def _wait_until_ready(

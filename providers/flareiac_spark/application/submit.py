@@ -144,10 +144,10 @@ def spark_home() -> Path:
 def _environment(launch: Launch, home: Path) -> dict[str, str]:
     """``SPARK_DIST_CLASSPATH``: with these jars, spark-submit itself reads what is in S3."""
     dropped = {*dropped_variables(), *_PYTHONS}
-    found = {key: value for key, value in os.environ.items() if key not in dropped}
-    jars = os.pathsep.join(filter(None, [*map(str, launch.jars), found.get(_CLASS_PATH)]))
+    variables = {key: value for key, value in os.environ.items() if key not in dropped}
+    jars = os.pathsep.join(filter(None, [*map(str, launch.jars), variables.get(_CLASS_PATH)]))
     java = {"JAVA_HOME": str(launch.java_home)} if launch.java_home is not None else {}
-    return {**found, "SPARK_HOME": str(home), _CLASS_PATH: jars, **java}
+    return {**variables, "SPARK_HOME": str(home), _CLASS_PATH: jars, **java}
 
 
 def _await(

@@ -79,16 +79,16 @@ def needs_of(references: References) -> Needs:
     """The needs that the connections among these references declare, and those of checkpoints in object
     storage. An engine declares its own.
     """
-    found = Needs()
+    needs = Needs()
     for reference in references.values():
         if reference.type == "checkpoint" and is_object_uri(str(reference.attributes.get(_LOCATION))):
-            found = found.joined(object_storage_needs())
+            needs = needs.joined(object_storage_needs())
         if reference.type != "engine":
             needed = ConnectionView.of(reference)
-            found = found.joined(
+            needs = needs.joined(
                 Needs(conf=needed.spark_conf, packages=needed.packages, extensions=needed.extensions)
             )
-    return found
+    return needs
 
 
 def object_storage_needs() -> Needs:
@@ -131,7 +131,7 @@ def settings(project: Project, engine: EngineDefinition, needs: Needs) -> Applic
     elsewhere = [] if engine.type == LOCAL else [engine.type, engine.deploy_mode]
     pools = [encode(engine.pools)] if engine.pools else []
     for name in LOCAL_FILES & conf.keys():
-        conf[name] = _found_files(conf[name], project)
+        conf[name] = _absolute_files(conf[name], project)
     return ApplicationSettings(
         digest=digest([*of_jvm, *elsewhere, *pools]),
         name=f"flareiac {engine.runtime_location.rpartition('/')[2]} ({project.workspace})",
@@ -179,9 +179,9 @@ def _locked(project: Project, packages: Sequence[str]) -> dict[str, str]:
     return {package: locked[package] for package in packages if package in locked}
 
 
-def _found_files(listed: str, project: Project) -> str:
+def _absolute_files(listed: str, project: Project) -> str:
     """Files of the project by their absolute paths: a driver works in a folder of its own."""
-    return ",".join(item if ":" in item else str(absolute_place(item, project)) for item in listed.split(","))
+    return ",".join(path if ":" in path else str(absolute_place(path, project)) for path in listed.split(","))
 
 
 def needs_in(running: ApplicationSettings) -> Needs:
@@ -215,7 +215,7 @@ def outdated(
 
 
 def _split(listed: str | None) -> list[str]:
-    return [item for item in (listed or "").split(",") if item]
+    return [entry for entry in (listed or "").split(",") if entry]
 
 
 class Applications:
@@ -365,16 +365,18 @@ def packages_of(
     locked.
     """
     needs = needs_of(references)
-    found = [
+    coordinates = [
         as_locked(needs.joined(_own_needs(engine)).packages, engine.packages, locked) for engine in engines
     ]
-    return tuple(sorted(frozenset().union(*found) if found else as_locked(needs.packages, (), locked)))
+    return tuple(
+        sorted(frozenset().union(*coordinates) if coordinates else as_locked(needs.packages, (), locked))
+    )
 
 
 def read_status(control: ControlDirectory) -> Status | None:
     """The status that the application wrote last, None without one. Raises ``Failure``."""
-    found: Status | None = _read(control, "status.json", control.read_status)
-    return found
+    status: Status | None = _read(control, "status.json", control.read_status)
+    return status
 
 
 def application_complaints(status: Status) -> tuple[str, ...]:
@@ -383,8 +385,8 @@ def application_complaints(status: Status) -> tuple[str, ...]:
     """
     if not is_alive(status):
         return ()
-    found = (status.application.trouble, status.application.monitoring_trouble)
-    return tuple(f"its application runs on, but {text}" for text in found if text)
+    texts = (status.application.trouble, status.application.monitoring_trouble)
+    return tuple(f"its application runs on, but {text}" for text in texts if text)
 
 
 def complaints_beside(status: Status, job: str) -> tuple[str, ...]:
@@ -396,8 +398,8 @@ def complaints_beside(status: Status, job: str) -> tuple[str, ...]:
 
 def read_desired(control: ControlDirectory) -> Desired | None:
     """The desired state of the application, None without one. Raises ``Failure``."""
-    found: Desired | None = _read(control, "desired.json", control.read_desired)
-    return found
+    desired: Desired | None = _read(control, "desired.json", control.read_desired)
+    return desired
 
 
 _read_before: Final[dict[str, tuple[object, Any]]] = {}
@@ -410,8 +412,8 @@ def _read(control: ControlDirectory, name: str, read: Callable[[], Any]) -> Any:
     if known is not None and stamp is not None and known[0] == stamp:
         return known[1]
     try:
-        found = read()
+        document = read()
     except ControlError as failure:
         raise Failure(control_failure(failure)) from failure
-    _read_before[place] = (stamp, found)
-    return found
+    _read_before[place] = (stamp, document)
+    return document

@@ -113,27 +113,27 @@ def checked_conf(conf: Data, references: References, diagnostics: Diagnostics) -
     """Settings without those that are not the user's to set, sorted; a secret is the text that says where it
     is.
     """
-    found = checked_settings(conf, ("conf",), references, diagnostics)
-    for name in tuple(found):
+    settings = checked_settings(conf, ("conf",), references, diagnostics)
+    for name in tuple(settings):
         if right := meant(name, tuple(RESERVED_CONF)):
             why = (
                 f"There is no setting {name!r}: Spark minds letter case and blanks in names, and ignores "
                 f"this one. Write {right}."
             )
             diagnostics.error(codes.SETTING_MISSPELLED, why, attribute=("conf", name))
-            del found[name]
+            del settings[name]
     for name, reason in RESERVED_CONF.items():
-        if found.pop(name, None) is not None:
+        if settings.pop(name, None) is not None:
             diagnostics.error(codes.SETTING_NOT_ALLOWED, f"{name}: {reason}.", attribute=("conf", name))
     for name in _JAVA_OPTIONS:
-        if "Xmx" in found.get(name, ""):
+        if "Xmx" in settings.get(name, ""):
             why = (
                 f"-Xmx cannot be set in {name}: Spark starts no JVM with it. "
                 f"{_MEMORY[0].upper()}{_MEMORY[1:]}."
             )
             diagnostics.error(codes.SETTING_NOT_ALLOWED, why, attribute=("conf", name))
-            del found[name]
-    return found
+            del settings[name]
+    return settings
 
 
 def _idle_shutdown(wanted: str | None, kind: str) -> int | None:

@@ -90,20 +90,20 @@ def settings_of(
         "executor": executors,
         _OPTIONS: _of_options(wanted.submit_options, references, project, diagnostics),
     }
-    found: dict[str, str] = {}
+    spark_settings: dict[str, str] = {}
     for attribute, settings in given.items():
         if kind == LOCAL and settings:
             why = f"An engine of type local runs in one process and does not use {attribute}. Remove it."
             diagnostics.error(codes.CLUSTER_SETTING_UNUSED, why, attribute=(attribute,))
             continue
         for name, value in settings.items():
-            before = found.get(name, conf.get(name))
+            before = spark_settings.get(name, conf.get(name))
             if before is not None and before != value:
                 why = f"{name} is {before!r} already, and {attribute} makes it {value!r}. Remove one of them."
                 diagnostics.error(codes.SETTING_SET_TWICE, why, attribute=(attribute,))
             else:
-                found[name] = value
-    return found
+                spark_settings[name] = value
+    return spark_settings
 
 
 def proxy_user_of(options: Data) -> str:
@@ -138,8 +138,8 @@ def _of_executors(executor: ExecutorBlock, master: str) -> dict[str, str]:
         # Standalone clusters know no number of executors: they start as many as the cores are enough for.
         cores = cores or 1
         number, instances = _CORES_MAX, instances * cores
-    found = {number: instances, "spark.executor.cores": cores, "spark.executor.memory": executor.memory}
-    return {name: str(value) for name, value in found.items() if value is not None}
+    settings = {number: instances, "spark.executor.cores": cores, "spark.executor.memory": executor.memory}
+    return {name: str(value) for name, value in settings.items() if value is not None}
 
 
 def _of_options(
@@ -167,8 +167,8 @@ def _of_options(
 
 def _recorded_files(listed: str, project: Project) -> str:
     """Files of the project relative to its root, so that it can move; what is in storage stays."""
-    found = []
-    for item in listed.split(","):
-        path, mark, name = item.strip().partition("#")
-        found.append(f"{recorded_location(path, project) or path}{mark}{name}")
-    return ",".join(found)
+    recorded = []
+    for file in listed.split(","):
+        path, mark, name = file.strip().partition("#")
+        recorded.append(f"{recorded_location(path, project) or path}{mark}{name}")
+    return ",".join(recorded)

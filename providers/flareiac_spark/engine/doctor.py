@@ -17,8 +17,10 @@ def check_engine(engine: Resolved, applications: Applications) -> Check:
     try:
         status, desired = read_status(control), read_desired(control)
     except Failure as failure:
-        found = failure.diagnostics[0]
-        return Check(name=engine.address, verdict=Verdict.FAIL, text=found.summary, fix=found.detail)
+        diagnostic = failure.diagnostics[0]
+        return Check(
+            name=engine.address, verdict=Verdict.FAIL, text=diagnostic.summary, fix=diagnostic.detail
+        )
     lives = liveness(status)
     if status is None or lives is Liveness.GONE:
         return Check(

@@ -25,32 +25,35 @@ def pools_of(
     wanted: Mapping[str, PoolBlock] | None, conf: Mapping[str, str], diagnostics: Diagnostics
 ) -> dict[str, PoolDefinition]:
     """The pools by name, with defaults; what is wrong is reported."""
-    found = {
+    pools = {
         name: PoolDefinition(
             weight=1 if block.weight is None else block.weight,
             min_share=0 if block.min_share is None else block.min_share,
         )
         for name, block in sorted((wanted or {}).items())
     }
-    for name, pool in found.items():
+    for name, pool in pools.items():
         why = _wrong(name, pool)
         if why:
             diagnostics.error(codes.POOL_INVALID, why, attribute=("pools", name))
     mode = conf.get(MODE, FAIR)
-    if found and mode.upper() != FAIR:
+    if pools and mode.upper() != FAIR:
         why = (
             f"conf has {MODE} = {mode}, under which Spark runs all jobs in one queue and knows no pools. "
             "Remove the setting or the pools."
         )
         diagnostics.error(codes.POOL_INVALID, why, attribute=("pools",))
-    return found
+    return pools
 
 
 def _wrong(name: str, pool: PoolDefinition) -> str:
     if not _NAME.fullmatch(name):
         return f"{name!r} cannot name a pool. Use letters, digits, _ and -, at most 64."
-    found: tuple[tuple[str, Data, int], ...] = (("weight", pool.weight, 1), ("min_share", pool.min_share, 0))
-    for attribute, value, least in found:
+    numbers: tuple[tuple[str, Data, int], ...] = (
+        ("weight", pool.weight, 1),
+        ("min_share", pool.min_share, 0),
+    )
+    for attribute, value, least in numbers:
         if not isinstance(value, int) or not least <= value <= _LARGEST:
             return (
                 f"{attribute} of the pool {name} is {value!r}. Write a whole number from {least} to "

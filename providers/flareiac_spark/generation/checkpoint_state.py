@@ -167,7 +167,7 @@ def _emptied_since(switch: GenerationSwitch, folder: Place) -> dict[str, Emptied
 def _emptied_in(folder: Place) -> dict[str, EmptiedTable]:
     try:
         noted = (preparation_note(folder) or {}).get("rebuilds")
-        items = noted.items() if isinstance(noted, dict) else ()
-        return {name: decode(EmptiedTable, emptied) for name, emptied in items}
+        rebuilds = noted.items() if isinstance(noted, dict) else ()
+        return {name: decode(EmptiedTable, emptied) for name, emptied in rebuilds}
     except (Damaged, Mismatch):
         return {}

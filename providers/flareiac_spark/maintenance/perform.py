@@ -79,7 +79,7 @@ def outcome(request: PerformRequest, applications: Applications) -> Performed | 
 
 def _awaited(request: PerformRequest, control: ControlDirectory, operation: Operation) -> Result | None:
     try:
-        found = wait_for(
+        result = wait_for(
             control,
             _answer_of(request, control, operation),
             timeout=_PATIENCE,
@@ -87,9 +87,9 @@ def _awaited(request: PerformRequest, control: ControlDirectory, operation: Oper
         )
     except Failure:
         return None  # the application ended: what it has committed, the table tells
-    if found is None and request.cancel.is_set():
+    if result is None and request.cancel.is_set():
         raise Failure(errors.cancelled(request, begun=True))
-    return found
+    return result
 
 
 def _answer_of(

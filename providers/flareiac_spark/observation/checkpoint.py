@@ -118,23 +118,24 @@ class CheckpointFacts:
     move: MoveFacts | None = None
 
 
-def number_in_use(found: Generation, layout: CheckpointLayout, generation: int) -> int:
+def number_in_use(on_disk: Generation, layout: CheckpointLayout, generation: int) -> int:
     """An imported folder counts as the generation that it was imported as."""
-    if found.number != 0:
-        return found.number
+    if on_disk.number != 0:
+        return on_disk.number
     return generation if layout.single is None else layout.single
 
 
 def facts_of(
-    found: Contents, layout: CheckpointLayout, generation: int, *, now: float, manager: str = ""
+    content: Contents, layout: CheckpointLayout, generation: int, *, now: float, manager: str = ""
 ) -> CheckpointFacts:
     """The facts of a checkpoint on disk; what is in a generation only for the one in use. ``now`` in UTC
     seconds.
     """
     queries = tuple(
-        _query(item, number_in_use(item, layout, generation), generation, now) for item in found.generations
+        _query(on_disk, number_in_use(on_disk, layout, generation), generation, now)
+        for on_disk in content.generations
     )
-    return CheckpointFacts(used=found.used, queries=queries, manager=manager)
+    return CheckpointFacts(used=content.used, queries=queries, manager=manager)
 
 
 def is_another_state(manager: str, own: str) -> bool:
@@ -145,21 +146,21 @@ def is_another_state(manager: str, own: str) -> bool:
 
 
 def _query(generation: Generation, number: int, in_use: int, now: float) -> QueryFacts:
-    query, found = (
+    query, on_disk = (
         QueryFacts(output=generation.output, number=number, standing=generation.standing),
         generation.checkpoint,
     )
-    if found is None or number != in_use:
+    if on_disk is None or number != in_use:
         return query
     return replace(
         query,
-        query_id=found.query_id,
-        started=found.started,
-        committed=found.committed,
-        begun_ms=found.begun_ms,
-        fresh=found.begun_ms is not None and now - found.begun_ms / 1000 < _FRESH_SECONDS,
-        sources=found.sources,
-        operators=tuple((operator.name, operator.partitions) for operator in found.operators),
+        query_id=on_disk.query_id,
+        started=on_disk.started,
+        committed=on_disk.committed,
+        begun_ms=on_disk.begun_ms,
+        fresh=on_disk.begun_ms is not None and now - on_disk.begun_ms / 1000 < _FRESH_SECONDS,
+        sources=on_disk.sources,
+        operators=tuple((operator.name, operator.partitions) for operator in on_disk.operators),
     )
 
 

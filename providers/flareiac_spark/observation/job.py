@@ -210,16 +210,16 @@ def observed_facts(observed: Observation) -> JobFacts | None:
     return facts if isinstance(facts, JobFacts) else None
 
 
-def of_disk(found: CheckpointOnDisk) -> OutputFacts:
+def of_disk(on_disk: CheckpointOnDisk) -> OutputFacts:
     """The facts of a checkpoint that the planner needs."""
     return OutputFacts(
-        query_id=found.query_id,
-        started=found.started,
-        committed=found.committed,
-        sources=tuple((source.kind, source.folders) for source in found.sources),
-        operators=tuple(operator.name for operator in found.operators),
-        conf=dict(found.conf),
-        positions=found.positions,
+        query_id=on_disk.query_id,
+        started=on_disk.started,
+        committed=on_disk.committed,
+        sources=tuple((source.kind, source.folders) for source in on_disk.sources),
+        operators=tuple(operator.name for operator in on_disk.operators),
+        conf=dict(on_disk.conf),
+        positions=on_disk.positions,
     )
 
 
@@ -229,7 +229,7 @@ def reach_complaints(reach: Mapping[str, Mapping[str, InputReach]]) -> tuple[str
     """
     return tuple(
         f"input {name}: {text}"
-        for name, item in by_input(reach).items()
-        for finding in item.findings
-        if (text := complaint(finding, item.words)) is not None
+        for name, input_reach in by_input(reach).items()
+        for finding in input_reach.findings
+        if (text := complaint(finding, input_reach.words)) is not None
     )

@@ -162,7 +162,7 @@ def _drop_old(folder: Path) -> None:
     """Keeps those that were used last, and nothing half made. Each has about 200 MB; a JVM that has mapped
     one keeps it without its name.
     """
-    made = sorted(folder.glob("*.jsa"), key=lambda item: item.stat().st_mtime_ns, reverse=True)
+    made = sorted(folder.glob("*.jsa"), key=lambda file: file.stat().st_mtime_ns, reverse=True)
     for old in made[_KEPT:]:
         old.unlink(missing_ok=True)
         old.with_suffix(".lock").unlink(missing_ok=True)

@@ -48,11 +48,11 @@ def remembered(note: Path, file: Path, find: Callable[[Path], str | None]) -> st
         known = decode(Note, parse_json(note.read_text(encoding="utf-8")))
         if known.stamp == stamp:
             return known.found
-    found = find(file)
-    if found is not None:
+    result = find(file)
+    if result is not None:
         with contextlib.suppress(Failure):
-            write_atomically(note, json.dumps(encode(Note(stamp=stamp, found=found))))
-    return found
+            write_atomically(note, json.dumps(encode(Note(stamp=stamp, found=result))))
+    return result
 
 
 def not_writable(path: Path, failure: OSError) -> Failure:

@@ -48,8 +48,8 @@ def parse_coordinates(texts: tuple[str, ...]) -> tuple[Coordinate, ...]:
                 for text in wrong
             )
         )
-    found = {coordinate for text in texts if (coordinate := parse_coordinate(text)) is not None}
-    return tuple(sorted(found))
+    parsed = {coordinate for text in texts if (coordinate := parse_coordinate(text)) is not None}
+    return tuple(sorted(parsed))
 
 
 def version_of(coordinate: str) -> str:

@@ -12,7 +12,7 @@ from flareiac.kernel.user_cache import cache_directory
 from flareiac.sdk.capabilities import Check, Verdict
 from flareiac_spark.runtime.archive import is_made, usable_archive
 from flareiac_spark.runtime.jars import locked_jars
-from flareiac_spark.runtime.java import find_java, found_javas, how_to_install, unused_home, what_is_there
+from flareiac_spark.runtime.java import find_java, how_to_install, installed_javas, unused_home, what_is_there
 from flareiac_spark.runtime.versions import DEFAULT, HOW_TO_INSTALL, fit_of, installed_pyspark, misfits
 
 
@@ -61,7 +61,7 @@ def _java(environment: Mapping[str, str]) -> Check:
     majors = (fit_of(installed_pyspark() or "") or DEFAULT).java
     java = find_java(environment, majors=majors)
     if java is None:
-        text = what_is_there(tuple(found_javas(environment)), majors)
+        text = what_is_there(tuple(installed_javas(environment)), majors)
         return Check(name="java", verdict=Verdict.FAIL, text=text, fix=how_to_install(majors[0]))
     text = f"{java.version.splitlines()[0]} in {java.home}"
     if (unused := unused_home(environment, java, majors)) is not None:
@@ -87,7 +87,7 @@ def _spark_home(environment: Mapping[str, str]) -> Iterator[Check]:
 
 def _cache(environment: Mapping[str, str]) -> Check:
     folder = cache_directory(environment)
-    existing = next(item for item in (folder, *folder.parents) if item.exists())
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
     if not (existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)):
         fix = "Give write access, or set XDG_CACHE_HOME to a directory that can be written."
         return Check(name="cache", verdict=Verdict.FAIL, text=f"{existing} cannot be written", fix=fix)

@@ -77,17 +77,17 @@ class DriverArchive:
 def driver_archive() -> DriverArchive:
     """That of the packages that are installed here."""
     core = Path(flareiac.__file__).parent.parent
-    found = {path.relative_to(core).as_posix(): path.read_bytes() for path in map(_file_of_core, SHARED)}
+    modules = {path.relative_to(core).as_posix(): path.read_bytes() for path in map(_file_of_core, SHARED)}
     runtime = _folder_of(_RUNTIME)
-    found |= _below(runtime.parent, runtime) if runtime is not None else {}
+    modules |= _below(runtime.parent, runtime) if runtime is not None else {}
     for distribution, groups in _plug_ins().items():
         values = {value for entries in groups.values() for value in entries.values()}
         for package in sorted({value.partition(":")[0].partition(".")[0] for value in values}):
             root = _folder_of(package)
             if root is not None and package not in ("flareiac", _RUNTIME):
-                found |= _below(root.parent, root)
-        found |= _metadata(distribution, groups)
-    return DriverArchive(modules=dict(sorted(found.items())))
+                modules |= _below(root.parent, root)
+        modules |= _metadata(distribution, groups)
+    return DriverArchive(modules=dict(sorted(modules.items())))
 
 
 def _file_of_core(module: str) -> Path:

@@ -13,7 +13,7 @@ from flareiac_spark import codes
 from flareiac_spark.runtime.archive import make_in_background
 from flareiac_spark.runtime.coordinates import Coordinate, parse_coordinates, version_of
 from flareiac_spark.runtime.jars import Jar, Progress, fetch_jars
-from flareiac_spark.runtime.java import Java, find_java, found_javas, no_java, unused_home
+from flareiac_spark.runtime.java import Java, find_java, installed_javas, no_java, unused_home
 from flareiac_spark.runtime.launch import require_pyspark
 from flareiac_spark.runtime.lock_file import LOCK_FILE, read_lock, write_lock
 from flareiac_spark.runtime.locked_versions import other_versions
@@ -91,7 +91,7 @@ def _warnings(
     environment: Mapping[str, str], java: Java | None, majors: tuple[int, ...]
 ) -> tuple[Diagnostic, ...]:
     if java is None:
-        complaint = no_java(tuple(found_javas(environment)), majors)
+        complaint = no_java(tuple(installed_javas(environment)), majors)
         return (replace(complaint, severity=Severity.WARNING),)
     unused = unused_home(environment, java, majors)
     if unused is None:

@@ -27,11 +27,13 @@ _Reason: TypeAlias = Callable[[re.Match[str]], tuple[str, str]]
 def not_fetched(output: str, coordinates: Sequence[Coordinate]) -> NotFetched:
     """The cause and the way out, from all that Ivy printed about a fetch of these jars that failed."""
     for pattern, reason in _REASONS:
-        if found := pattern.search(output):
-            why, advice = reason(found)
+        if match := pattern.search(output):
+            why, advice = reason(match)
             return NotFetched(f"{why}.", advice)
     absent = [
-        item for item in coordinates if f"{item.group}#{item.artifact};{item.version}: not found" in output
+        coordinate
+        for coordinate in coordinates
+        if f"{coordinate.group}#{coordinate.artifact};{coordinate.version}: not found" in output
     ]
     if absent:
         hosts = _hosts(output)
@@ -46,8 +48,8 @@ def not_fetched(output: str, coordinates: Sequence[Coordinate]) -> NotFetched:
     return NotFetched(f"Ivy ended without the jars ({said[0].strip() if said else 'no cause'}).", _NETWORK)
 
 
-def _access(found: re.Match[str]) -> tuple[str, str]:
-    host, kind, text = _host(found[1]), found[2], (found[3] or "").strip().rstrip(".")
+def _access(match: re.Match[str]) -> tuple[str, str]:
+    host, kind, text = _host(match[1]), match[2], (match[3] or "").strip().rstrip(".")
     said = f" ({text})" if text else f" ({kind})"
     if "PKIX" in text or "certif" in text:
         return f"Java does not trust the certificate of {host}", _TRUST
@@ -72,12 +74,12 @@ def _hosts(output: str) -> list[str]:
 _REASONS: Final[tuple[tuple[re.Pattern[str], _Reason], ...]] = (
     (
         re.compile(r"No space left on device|Disk quota exceeded"),
-        lambda found: (f"A jar could not be written ({found[0]})", "Make room for the cache of jars."),
+        lambda match: (f"A jar could not be written ({match[0]})", "Make room for the cache of jars."),
     ),
     (
         re.compile(r"invalid (sha\d+|md5): expected"),
-        lambda found: (
-            f"The {found[1]} of a jar is not the one that the repository names for it",
+        lambda match: (
+            f"The {match[1]} of a jar is not the one that the repository names for it",
             "Ask who runs the repository, or set DEFAULT_ARTIFACT_REPOSITORY to the address of another one.",
         ),
     ),
@@ -87,25 +89,25 @@ _REASONS: Final[tuple[tuple[re.Pattern[str], _Reason], ...]] = (
     ),
     (
         re.compile(r"Host (\S+) not found\."),
-        lambda found: (
-            f"The name {found[1]} cannot be resolved: there is no network, or no such host",
+        lambda match: (
+            f"The name {match[1]} cannot be resolved: there is no network, or no such host",
             _NETWORK,
         ),
     ),
     (
         re.compile(r"Your proxy requires authentication"),
-        lambda _found: (
+        lambda _match: (
             "The proxy asks for a password",
             "Write -Dhttps.proxyUser=USER and -Dhttps.proxyPassword=PASSWORD into SPARK_SUBMIT_OPTS.",
         ),
     ),
     (
         re.compile(r"SERVER ERROR: (.+?) url=(\S+)"),
-        lambda found: (f"The repository at {_host(found[2])} answers with an error ({found[1]})", _AGAIN),
+        lambda match: (f"The repository at {_host(match[2])} answers with an error ({match[1]})", _AGAIN),
     ),
     (
         re.compile(r"MalformedURLException: (.*)"),
-        lambda _found: (
+        lambda _match: (
             "The address of a repository is not a URL",
             f"Write it with its protocol, such as https://HOST/maven2/: {_ADDRESSES}.",
         ),

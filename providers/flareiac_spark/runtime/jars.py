@@ -52,11 +52,11 @@ def locked_jars(
     locked = read_lock(project_root)
     if locked is None and coordinates:
         raise Failure(error(codes.JAR_NOT_LOCKED, f'There is no {LOCK_FILE}. Run "flareiac init".'))
-    found = [_locked(coordinate, locked or {}, environment) for coordinate in coordinates]
-    complaints = tuple(item for item in found if isinstance(item, Diagnostic))
+    results = [_locked(coordinate, locked or {}, environment) for coordinate in coordinates]
+    complaints = tuple(result for result in results if isinstance(result, Diagnostic))
     if complaints:
         raise Failure(*complaints)
-    return tuple(item for item in found if isinstance(item, Path))
+    return tuple(result for result in results if isinstance(result, Path))
 
 
 def fetch_jars(
@@ -74,7 +74,7 @@ def fetch_jars(
         for coordinate in coordinates
         if (sha := _cached_sha256(jar_path(coordinate, environment))) is not None
     }
-    usable = {item: sha for item, sha in here.items() if locked.get(item, sha) == sha}
+    usable = {coordinate: sha for coordinate, sha in here.items() if locked.get(coordinate, sha) == sha}
     missing = tuple(coordinate for coordinate in coordinates if coordinate not in usable)
     fetched = _fetch(missing, locked, progress, environment) if missing else {}
     hashes = {**usable, **fetched}
@@ -154,7 +154,10 @@ def _fetch(
             for coordinate in coordinates:
                 progress(f"fetching {coordinate}")
             _fetch_into(coordinates, into, environment)
-            return {item: _kept(item, into, locked, progress, environment) for item in coordinates}
+            return {
+                coordinate: _kept(coordinate, into, locked, progress, environment)
+                for coordinate in coordinates
+            }
     except OSError as failure:
         raise not_writable(folder, failure) from failure
 
@@ -201,8 +204,8 @@ def _fetch_into(coordinates: tuple[Coordinate, ...], into: Path, environment: Ma
 
 
 def _empty(folder: Path) -> None:
-    for item in folder.iterdir():
-        if item.is_dir():
-            shutil.rmtree(item)
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            shutil.rmtree(entry)
         else:
-            item.unlink()
+            entry.unlink()

@@ -51,7 +51,7 @@ def find_java(
     places: tuple[str, ...] = _PLACES,
 ) -> Java | None:
     """The first Java whose major version is wanted, or None."""
-    return next((java for java in found_javas(environment, places=places) if java.major in majors), None)
+    return next((java for java in installed_javas(environment, places=places) if java.major in majors), None)
 
 
 def require_java(
@@ -63,11 +63,11 @@ def require_java(
     """The Java to use. Raises ``Failure`` that says which to install and how."""
     java = find_java(environment, majors=majors, places=places)
     if java is None:
-        raise Failure(no_java(tuple(found_javas(environment, places=places)), majors))
+        raise Failure(no_java(tuple(installed_javas(environment, places=places)), majors))
     return java
 
 
-def found_javas(
+def installed_javas(
     environment: Mapping[str, str] = os.environ, *, places: tuple[str, ...] = _PLACES
 ) -> Iterator[Java]:
     """Every Java that answers, in the order of preference, once each."""
@@ -83,15 +83,15 @@ def found_javas(
                 yield java
 
 
-def no_java(found: tuple[Java, ...], majors: tuple[int, ...] = DEFAULT.java) -> Diagnostic:
+def no_java(javas: tuple[Java, ...], majors: tuple[int, ...] = DEFAULT.java) -> Diagnostic:
     """The complaint that no found Java fits."""
-    return error(codes.JAVA_NOT_FOUND, f"{what_is_there(found, majors)} {how_to_install(majors[0])}")
+    return error(codes.JAVA_NOT_FOUND, f"{what_is_there(javas, majors)} {how_to_install(majors[0])}")
 
 
-def what_is_there(found: tuple[Java, ...], majors: tuple[int, ...] = DEFAULT.java) -> str:
+def what_is_there(javas: tuple[Java, ...], majors: tuple[int, ...] = DEFAULT.java) -> str:
     """The Java that Spark needs, and those that were found instead, as sentences."""
     wanted = " or ".join(map(str, majors))
-    others = "; ".join(f"Java {java.major} in {java.home}" for java in found)
+    others = "; ".join(f"Java {java.major} in {java.home}" for java in javas)
     looked = f"Spark needs Java {wanted}. Looked at JAVA_HOME, PATH and the usual places and found"
     return f"{looked} only {others}." if others else f"{looked} none."
 
@@ -124,7 +124,7 @@ def unused_home(environment: Mapping[str, str], java: Java, majors: tuple[int, .
     home = wanted_home(environment)
     if home is None or (home / "bin" / "java").resolve() == java.executable.resolve():
         return None
-    named = next(found_javas({**environment, "PATH": ""}, places=()), None)
+    named = next(installed_javas({**environment, "PATH": ""}, places=()), None)
     if not home.is_dir():
         why = "which is no folder"
     elif not (home / "bin" / "java").is_file():

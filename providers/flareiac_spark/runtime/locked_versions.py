@@ -39,13 +39,13 @@ def other_versions(running: Iterable[str], wanted: Iterable[str]) -> dict[str, s
         for text in running
         if (coordinate := parse_coordinate(text)) is not None
     }
-    found: dict[str, str] = {}
+    wanted_by_running: dict[str, str] = {}
     for text in sorted(wanted):
         coordinate = parse_coordinate(text)
         runs = has.get(_artifact(coordinate)) if coordinate is not None else None
         if runs is not None and runs != coordinate:
-            found[str(runs)] = text
-    return found
+            wanted_by_running[str(runs)] = text
+    return wanted_by_running
 
 
 def _in_known_version(

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from flareiac_spark.runtime.archive import make_archive
-from flareiac_spark.runtime.java import found_javas
+from flareiac_spark.runtime.java import installed_javas
 
 
 def main(arguments: list[str]) -> int:
@@ -15,11 +15,7 @@ def main(arguments: list[str]) -> int:
     os.nice(10)  # a plan or an apply that someone waits for comes first
     home, *jars = map(Path, arguments)
     java = next(
-        (
-            found_java
-            for found_java in found_javas({"JAVA_HOME": str(home)}, places=())
-            if found_java.home == home
-        ),
+        (java for java in installed_javas({"JAVA_HOME": str(home)}, places=()) if java.home == home),
         None,
     )
     return 0 if java is not None and make_archive(java, jars) is not None else 1

@@ -69,7 +69,7 @@ def misfits(
     """The parts of this combination that are known not to fit or were never seen to fit, as errors."""
     fit = fit_of(spark_version)
     if fit is None:
-        known = ", ".join(item.spark for item in FITS)
+        known = ", ".join(known_fit.spark for known_fit in FITS)
         return (
             error(
                 codes.VERSIONS_DO_NOT_FIT,

@@ -33,14 +33,14 @@ def joined(reaches: Iterable[InputReach]) -> InputReach:
     """Each finding once: that of the query for which it is worst. Topics are known where each query knows
     them.
     """
-    items = list(reaches)
+    all_reaches = list(reaches)
     findings: dict[Hashable, Finding] = {}
-    for finding in (finding for reach in items for finding in reach.findings):
+    for finding in (finding for reach in all_reaches for finding in reach.findings):
         about = _about(finding)
         findings[about] = _worse(findings.get(about, finding), finding)
-    topics = {name: extent for reach in items for name, extent in (reach.topics or {}).items()}
-    known = bool(items) and all(reach.topics is not None for reach in items)
-    words = next((reach.words for reach in items if reach.topics is not None), BrokerWords())
+    topics = {name: extent for reach in all_reaches for name, extent in (reach.topics or {}).items()}
+    known = bool(all_reaches) and all(reach.topics is not None for reach in all_reaches)
+    words = next((reach.words for reach in all_reaches if reach.topics is not None), BrokerWords())
     return InputReach(findings=tuple(findings.values()), topics=topics if known else None, words=words)
 
 

@@ -144,7 +144,7 @@ class Union:
 class Compute(_OverOne):
     """Values whose place of evaluation counts: OVER, random ones."""
 
-    items: list[NamedExpr]
+    values: list[NamedExpr]
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -290,7 +290,7 @@ def _drop_unread(operator: Operator, used: set[Symbol]) -> None:
         case Union(kind="union"):
             operator.columns = list(filter(is_read, operator.columns))
         case Compute():
-            operator.items = list(filter(is_read, operator.items))
+            operator.values = list(filter(is_read, operator.values))
         case _:
             pass  # what others give is what they read or compare
 
@@ -307,7 +307,7 @@ def read_by(operator: Operator) -> list[exp.Expr]:
         case Union():
             return [expr for column in operator.columns for expr in column.exprs]
         case Compute():
-            return [named_expr.expr for named_expr in operator.items]
+            return [named_expr.expr for named_expr in operator.values]
         case Generate():
             return [operator.call]
         case Sort():
@@ -322,15 +322,15 @@ def meanings(operator: Operator | None, name: str) -> list[exp.Expr]:
     """
     match operator:
         case Aggregate():
-            items = [*operator.keys, *operator.calls]
+            named_exprs = [*operator.keys, *operator.calls]
         case Join():
-            items = operator.kept
+            named_exprs = operator.kept
         case Compute():
-            items = operator.items
+            named_exprs = operator.values
         case Union():
             return next((column.exprs for column in operator.columns if column.name == name), [])
         case Generate():
             return [operator.call]
         case _:
             return []
-    return [named_expr.expr for named_expr in items if named_expr.name == name][:1]
+    return [named_expr.expr for named_expr in named_exprs if named_expr.name == name][:1]

@@ -50,7 +50,7 @@ def bad_records_of(
 
 def judges_records(value: Data) -> bool:
     """Returns True where bad_records says something else than that a bad record fails the job."""
-    return isinstance(value, dict) and any(item not in (None, FAIL) for item in value.values())
+    return isinstance(value, dict) and any(given not in (None, FAIL) for given in value.values())
 
 
 def _is_known(action: Data, table: Data, diagnostics: Diagnostics) -> bool:

@@ -12,7 +12,7 @@ def test_says_what_is_missing_and_how_to_get_it(
     tmp_path: Path, empty_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("flareiac_spark.runtime.doctor.find_java", lambda *_given, **_named: None)
-    monkeypatch.setattr("flareiac_spark.runtime.doctor.found_javas", lambda *_given, **_named: iter(()))
+    monkeypatch.setattr("flareiac_spark.runtime.doctor.installed_javas", lambda *_given, **_named: iter(()))
     found = {check.name: check for check in check_runtime(tmp_path, default_packages())}
     assert found["java"].verdict is Verdict.FAIL
     assert "17" in found["java"].fix
@@ -51,6 +51,8 @@ def test_what_is_there_in_place_of_a_java_that_fits_is_named(
 ) -> None:
     other = Java(home=tmp_path / "java", version="openjdk 25", major=25)
     monkeypatch.setattr("flareiac_spark.runtime.doctor.find_java", lambda *_given, **_named: None)
-    monkeypatch.setattr("flareiac_spark.runtime.doctor.found_javas", lambda *_given, **_named: iter((other,)))
+    monkeypatch.setattr(
+        "flareiac_spark.runtime.doctor.installed_javas", lambda *_given, **_named: iter((other,))
+    )
     found = {each.name: each for each in check_runtime(tmp_path, ())}
     assert f"found only Java 25 in {other.home}" in found["java"].text

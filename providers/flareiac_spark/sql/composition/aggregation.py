@@ -70,9 +70,9 @@ class _Gatherer:
         """
 
     def all(self) -> Gathered:
-        items = self._items()
-        self._group(items)
-        outputs = [(name, self._output(expr, name)) for name, expr in items]
+        named = self._named()
+        self._group(named)
+        outputs = [(name, self._output(expr, name)) for name, expr in named]
         having = self._select.args.get("having")
         finish = self._finish()
         conditions = (
@@ -91,15 +91,15 @@ class _Gatherer:
         self._words = []
         return output
 
-    def _items(self) -> list[tuple[str, exp.Expr]]:
-        items = []
+    def _named(self) -> list[tuple[str, exp.Expr]]:
+        named = []
         for expression in self._select.expressions:
             if expression.is_star and not isinstance(expression, exp.Anonymous):
                 raise CannotTell("a star beside aggregates")
             if isinstance(expression, exp.Aliases):
                 raise CannotTell("rows are made beside aggregates")
-            items.append((column_name(expression), expression))
-        return items
+            named.append((column_name(expression), expression))
+        return named
 
     def _resolved(self, expr: exp.Expr) -> exp.Expr:
         if not isinstance(expr, exp.Alias):
@@ -110,20 +110,20 @@ class _Gatherer:
 
     # Keys
 
-    def _group(self, items: list[tuple[str, exp.Expr]]) -> None:
+    def _group(self, named: list[tuple[str, exp.Expr]]) -> None:
         group = self._select.args.get("group")
         if group is None:
             return
         if group.args.get("all"):
             expressions = [
-                unaliased(expr) for _, expr in items if not any(is_aggregate(node) for node in _own(expr))
+                unaliased(expr) for _, expr in named if not any(is_aggregate(node) for node in _own(expr))
             ]
         else:
             expressions = list(group.expressions)
         for name in ("rollup", "cube", "grouping_sets", "totals"):
             expressions += self._sets(name, group.args.get(name))
         for expression in expressions:
-            self._key(expression, items)
+            self._key(expression, named)
         for node, name in self._sets_written:
             self._aggregate.sets += normalize(node, lambda _, column: self._places.get(column.lower(), "?"))
             self._aggregate.sets += name
@@ -138,20 +138,20 @@ class _Gatherer:
             self._sets_written.append((node, name))
         return [child.this if isinstance(child, exp.Paren) else child for child in keys]
 
-    def _key(self, expression: exp.Expr, items: list[tuple[str, exp.Expr]]) -> None:
+    def _key(self, expression: exp.Expr, named: list[tuple[str, exp.Expr]]) -> None:
         if isinstance(expression, exp.Rollup | exp.Cube | exp.GroupingSets):
             for child in self._sets(expression.key, [expression]):
-                self._key(child, items)
+                self._key(child, named)
             return
         if isinstance(expression, exp.Literal):
             position = expression.name
             if expression.is_string or not (
-                position.isdecimal() and len(position) < 10 and 0 < int(position) <= len(items)
+                position.isdecimal() and len(position) < 10 and 0 < int(position) <= len(named)
             ):
                 return  # a text groups nothing
-            expression = unaliased(items[int(position) - 1][1])
+            expression = unaliased(named[int(position) - 1][1])
         elif isinstance(expression, exp.Column) and len(expression.parts) == 1:
-            expression = self._by_alias(expression, items)
+            expression = self._by_alias(expression, named)
         resolved = self._resolver.resolve(expression)
         if resolved.find(exp.Column) is None and not isinstance(resolved, exp.Anonymous):
             return  # Spark drops constants
@@ -164,13 +164,13 @@ class _Gatherer:
             self._places[written] = name
             self._aggregate.keys.append(NamedExpr(name=name, expr=resolved, step=self._aggregate.step))
 
-    def _by_alias(self, column: exp.Column, items: list[tuple[str, exp.Expr]]) -> exp.Expr:
+    def _by_alias(self, column: exp.Column, named: list[tuple[str, exp.Expr]]) -> exp.Expr:
         """A column of the relations goes before an alias. Where both could be meant, an alias is, unless it
         is made of that column.
         """
         name = column.name.lower()
         aliased: list[exp.Expr] = [
-            expr.this for given, expr in items if given.lower() == name and isinstance(expr, exp.Alias)
+            expr.this for given, expr in named if given.lower() == name and isinstance(expr, exp.Alias)
         ]
         if not aliased or self._scope.surely(name):
             return column

@@ -70,7 +70,8 @@ class _Fingerprint:
                 return f"scan {operator.relation}"
             case Aggregate():
                 groups, calls = (
-                    self._texts(each.expr for each in items) for items in (operator.keys, operator.calls)
+                    self._texts(each.expr for each in named_exprs)
+                    for named_exprs in (operator.keys, operator.calls)
                 )
                 return f"group {groups} {operator.sets} {calls}"
             case Join():

@@ -44,7 +44,7 @@ def marked(made: Made, relation: Relation, step: str) -> Relation:
     """Filters stay on the side of a watermark on which they are written: it is made of the rows that it
     sees.
     """
-    mark = made.known(Compute(id=made.id("watermark"), step=step, input=relation.block, items=[]))
+    mark = made.known(Compute(id=made.id("watermark"), step=step, input=relation.block, values=[]))
     return Relation(block=Block(base=mark), given=relation.given)
 
 
@@ -52,12 +52,12 @@ def deduplicated(made: Made, relation: Relation, step: str, keys: tuple[str, ...
     """``keys``: the columns that tell rows apart; empty: all of them."""
     source = Source(names=(), given=relation.given)
     values = [(key.lower(), source.find(key.lower())) for key in keys]
-    items = [NamedExpr(name=name, expr=value, step=step) for name, value in values if value is not None]
-    if len(items) < len(keys):
+    dedup_keys = [NamedExpr(name=name, expr=value, step=step) for name, value in values if value is not None]
+    if len(dedup_keys) < len(keys):
         raise CannotTell(f"what {step} is deduplicated by is not known")
     if not keys:
-        items = [NamedExpr(name=each.name, expr=each.value("*"), step=step) for each in relation.given]
-    dedup = Dedup(id=made.id("dedup"), step=step, input=relation.block, keys=items)
+        dedup_keys = [NamedExpr(name=each.name, expr=each.value("*"), step=step) for each in relation.given]
+    dedup = Dedup(id=made.id("dedup"), step=step, input=relation.block, keys=dedup_keys)
     return Relation(block=Block(base=made.known(dedup)), given=relation.given)
 
 
@@ -128,5 +128,5 @@ def generated(
 def computed(made: Made, block: Block, expr: exp.Expr, step: str) -> tuple[Block, exp.Expr]:
     """A value whose place of evaluation counts, and the column by which it is read."""
     value = NamedExpr(name="x0", expr=expr, step=step)
-    compute = made.known(Compute(id=made.id("compute"), step=step, input=block, items=[value]))
+    compute = made.known(Compute(id=made.id("compute"), step=step, input=block, values=[value]))
     return Block(base=compute), column_of(compute.id, "x0")

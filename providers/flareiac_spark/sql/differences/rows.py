@@ -65,7 +65,7 @@ def _generated(both: Comparison, old: Generate, new: Generate, *, feeds_state: b
 
 
 def _computed(both: Comparison, old: Compute, new: Compute, *, feeds_state: bool) -> None:
-    matched = both.matched(old, new, old.items, new.items)
+    matched = both.matched(old, new, old.values, new.values)
     for place in range(max(len(matched.gone), len(matched.came))):
         one, another = matched.gone[place : place + 1], matched.came[place : place + 1]
         texts = both.lists(one, another)
