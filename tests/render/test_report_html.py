@@ -103,6 +103,7 @@ def test_no_text_of_any_plan_is_markup(made: Plan) -> None:
     page = html(made)
     found = parsed(page)
     assert seen(page) == page
+    assert page.isascii(), "no encoding of a shell can change it"
     changed = {anchor(it.address) for it in made.resources}
     assert changed <= set(found.ids)
     assert {name for name in found.ids if "." in name} <= changed, "names of the page's own have no dot"

@@ -7,9 +7,17 @@
   const shown = document.getElementById("shown");
   let indexed = null;
 
+  // Members are looked for once: a search in each card takes longer the more cards there are.
+  const membersByCard = new Map();
+  for (const member of document.querySelectorAll("main .addresses > li")) {
+    const card = member.closest("[data-type]");
+    if (!membersByCard.has(card)) membersByCard.set(card, []);
+    membersByCard.get(card).push(member);
+  }
+
   // Texts are read once, when they are first asked for.
   const index = () => indexed ||= cards.map((card) => {
-    const members = [...card.querySelectorAll(".addresses > li")];
+    const members = membersByCard.get(card) || [];
     const names = members.map((member) => member.textContent.toLowerCase());
     let rest = card.textContent.toLowerCase();
     if (members.length) {
@@ -117,6 +125,7 @@
 
   if (filters) {
     filters.hidden = false;
+    for (const name of ["expand", "collapse"]) document.getElementById(name).hidden = !document.querySelector("details.card");
     text.addEventListener("input", filter);
     for (const [, select] of choices) if (select) select.addEventListener("change", filter);
     document.getElementById("expand").addEventListener("click", () => open(true));

@@ -38,7 +38,9 @@ def page(title: str, content: Iterable[Html]) -> str:
     )
     before = ("<!doctype html>", begun("html", lang="en"), head, begun("body"))
     after = (raw("script", script), ended("body"), ended("html"), "")
-    return "\n".join([*before, *content, *after])
+    text = "\n".join([*before, *content, *after])
+    # Whatever encoding a shell gives to what is redirected into a file, these characters stay the same.
+    return text if text.isascii() else text.encode("ascii", "xmlcharrefreplace").decode()
 
 
 @cache
