@@ -79,7 +79,8 @@ CORE: Final[Commands] = {
     ),
     "report": Command(
         ".report:report",
-        "Print a saved plan for its review: a comment for a pull request, a page, or JSON.",
+        "Print a saved plan for its review: a comment for a pull request, a page or JSON. Or print a page of "
+        "what runs.",
         reads_only=True,
     ),
     "output": Command(".output:output", "Show the outputs of the last apply.", reads_only=True),

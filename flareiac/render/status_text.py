@@ -12,8 +12,8 @@ from flareiac.sdk.text_table import Column, TextTable
 
 FORMAT_VERSION = "1.0"
 
-_COLUMNS = (
-    Column("JOB"),
+_JOB = Column("JOB")
+COLUMNS = (
     Column("PHASE"),
     Column("RUN"),
     Column("BATCH", right=True),
@@ -24,6 +24,7 @@ _COLUMNS = (
     Column("LAST COMMIT"),
     Column("FAILURES", right=True),
 )
+"""Those of ``status_cells``."""
 _SAID_BY_PHASE = ("failed", "backoff")
 
 
@@ -33,15 +34,14 @@ def status_text(rows: Mapping[str, RunStatus], *, now: float, width: int | None 
     """
     if not rows:
         return "No jobs are recorded.\n"
-    lines = table_lines(TextTable(_COLUMNS, tuple(_cells(*item, now) for item in rows.items())), width)
-    said: list[str] = []
-    for address, row in rows.items():
-        said += [
-            *_trouble(address, row),
-            *_bad_records(address, row),
-            *_late_rows(address, row),
-            *_old_files(address, row),
-        ]
+    cells = ((address, *status_cells(row, now)) for address, row in rows.items())
+    lines = table_lines(TextTable((_JOB, *COLUMNS), tuple(cells)), width)
+    said = [
+        line
+        for address, row in rows.items()
+        for title, text in remarks(row)
+        for line in ("", f"{address}: {title}", *_indented(text))
+    ]
     return "\n".join([*lines, *(within(line, width) for line in said)]) + "\n"
 
 
@@ -51,9 +51,9 @@ def status_json(rows: Mapping[str, RunStatus]) -> dict[str, Json]:
     return {"format_version": FORMAT_VERSION, "jobs": jobs}
 
 
-def _cells(address: str, row: RunStatus, now: float) -> tuple[str, ...]:
+def status_cells(row: RunStatus, now: float) -> tuple[str, ...]:
+    """The cells of ``COLUMNS``. ``now`` is in UTC seconds."""
     return (
-        address,
         _text(row.phase),
         (row.run_id or "-")[:8],
         _text(row.batch),
@@ -74,48 +74,30 @@ def _rate(value: float | None) -> str:
     return "-" if value is None else f"{value:.1f}"
 
 
-def _trouble(address: str, row: RunStatus) -> Iterator[str]:
+def remarks(row: RunStatus) -> Iterator[tuple[str, str]]:
+    """What is wrong with a resource that runs, or has to be known of it: titles and texts."""
     if row.last_error:
-        yield from ("", f"{address}: last error", *_indented(row.last_error))
-    unhealthy = [text for text in row.health if not text.startswith(_SAID_BY_PHASE)]
+        yield "last error", row.last_error
+    unhealthy = [text.rstrip("\n") for text in row.health if not text.startswith(_SAID_BY_PHASE)]
     if unhealthy:
-        yield from ("", f"{address}: unhealthy", *(line for text in unhealthy for line in _indented(text)))
-
-
-def _late_rows(address: str, row: RunStatus) -> Iterator[str]:
-    if row.late_rows:
-        yield from (
-            "",
-            f"{address}: late rows",
-            f"  {row.late_rows:,} dropped, counted where state is kept: the watermark had passed them",
-        )
-
-
-def _old_files(address: str, row: RunStatus) -> Iterator[str]:
-    if row.files_too_old:
-        yield from (
-            "",
-            f"{address}: old files",
-            f"  {row.files_too_old:,} not read: the newest file that was read is so much newer",
-        )
-
-
-def _bad_records(address: str, row: RunStatus) -> Iterator[str]:
-    counts = [
+        yield "unhealthy", "\n".join(unhealthy)
+    unread = [
         f"{name}: {'-' if count is None else f'{count:,}'}"
         for name, count in row.bad_records.items()
         if count != 0
     ]
-    if counts:
-        yield from (
-            "",
-            f"{address}: records that could not be read in this run, by input",
-            *map(_inset, counts),
+    if unread:
+        yield "records that could not be read in this run, by input", "\n".join(unread)
+    if row.late_rows:
+        yield (
+            "late rows",
+            f"{row.late_rows:,} dropped, counted where state is kept: the watermark had passed them",
         )
-
-
-def _inset(text: str) -> str:
-    return f"    {printable(text)}"
+    if row.files_too_old:
+        yield (
+            "old files",
+            f"{row.files_too_old:,} not read: the newest file that was read is so much newer",
+        )
 
 
 def _indented(text: str) -> list[str]:

@@ -31,6 +31,7 @@ EXCEPTIONS: Final[dict[str, dict[str, set[str]]]] = {
         "render/lock_text.py": {"job"},
         "render/markdown.py": {"table"},
         "render/report/html.py": {"table"},
+        "render/report/state_html.py": {"table"},
         "render/table_text.py": {"table"},
         "sdk/command_line.py": {"table"},
         "sdk/documents.py": {"topic"},
@@ -42,6 +43,7 @@ EXCEPTIONS: Final[dict[str, dict[str, set[str]]]] = {
         "cli/commands/driver.py": {"engine"},
         "cli/commands/logs.py": {"job"},
         "cli/commands/run_control.py": {"job", "engine"},
+        "render/report/state_content.py": {"job"},
         "render/status_text.py": {"job"},
     },
     "help and the first project show what comes with the program": {

@@ -14,6 +14,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
 from flareiac.model.plan import Plan, PlannedTask
+from flareiac.render.report.state_html import state_html
 from flareiac.sdk.changes import Action, Effect, Reader, Step
 from flareiac.sdk.maintenance import MaintenanceTask
 from flareiac.sdk.owner import Owner
@@ -21,6 +22,7 @@ from tests.render.plans import change, plan, resource
 from tests.render.test_report import BLOCKED, JOB, LOST
 from tests.render.test_report import _job as job
 from tests.render.test_report_html import html
+from tests.render.test_state_report import content as state
 from tests.support.browser import Opened, browser, opened
 
 BI = Owner(name="BI & <Sales>", contact="#bi")
@@ -299,6 +301,22 @@ def test_no_shell_changes_its_characters(
     with opened(chromium, file) as shown:
         shown.page.get_by_label("Text").fill("caf\u00e9")
         assert cards(shown.page) == ['table.caf\u00e9["a/b#c?&<>"]']
+
+
+def test_what_runs_has_a_page_of_the_same_kind(chromium: Browser, tmp_path: Path) -> None:
+    file = tmp_path / "state.html"
+    file.write_text(state_html(state()), encoding="utf-8")
+    with opened(chromium, file, fragment="#job.sums") as shown:
+        page = shown.page
+        page.get_by_label("State").select_option("failed")
+        assert count(page) == "Shown: 1 of 5"
+        page.locator("svg a", has_text="table.totals").click()
+        assert page.locator("#table\\.totals").is_visible(), "a link shows what a filter hides"
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            assert broken_rules(page) == []
+        page.set_viewport_size({"width": 390, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 def test_no_text_is_markup_or_runs(chromium: Browser, tmp_path: Path) -> None:

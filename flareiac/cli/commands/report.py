@@ -1,5 +1,6 @@
-"""``report``: a saved plan, for those who review it."""
+"""``report``: a saved plan for those who review it, or what runs."""
 
+import time
 from typing import Annotated, Literal, TypeAlias
 
 import typer
@@ -22,11 +23,20 @@ Format: TypeAlias = Literal["markdown", "json", "html"]
 def report(
     invocation: Invocation,
     *,
-    file: Annotated[str, typer.Argument(help="A saved plan.", metavar="PLAN")],
+    file: Annotated[
+        str | None, typer.Argument(help="A saved plan.", metavar="PLAN", show_default=False)
+    ] = None,
+    state: Annotated[
+        bool, typer.Option("--state", help="Instead of a plan, what runs: a page (-format=html).")
+    ] = False,
     form: Annotated[
-        Format,
-        typer.Option("--format", help="markdown (a comment for a pull request), html (a page) or json."),
-    ] = "markdown",
+        Format | None,
+        typer.Option(
+            "--format",
+            help="markdown (a comment for a pull request, the default of a plan), html (a page) or json.",
+            show_default=False,
+        ),
+    ] = None,
     max_chars: Annotated[
         int,
         typer.Option(
@@ -37,14 +47,57 @@ def report(
     ] = MOST_CHARACTERS,
 ) -> int:
     """Prints the report; that of a plan that is blocked, or has errors, too."""
+    if state:
+        if file is not None:
+            raise typer.BadParameter("-state takes no plan: it shows what runs.")
+        if form not in (None, "html"):
+            raise typer.BadParameter(
+                f"-state prints -format=html alone, not {form}: status -json and show -json have the rest."
+            )
+        _report_state(invocation)
+    elif file is None:
+        raise typer.BadParameter("Missing argument 'PLAN'; -state shows what runs.")
+    else:
+        _report_plan(invocation, file, form or "markdown", max_chars)
+    return ExitCode.DONE
+
+
+def _report_plan(invocation: Invocation, file: str, form: Format, max_chars: int) -> None:
     plan = read_plan(invocation.root, file)
     picture = PICTURE if form == "html" else FOR_A_COMMENT
     types = installed().registry.types
     content = report_of(plan, tool_version=flareiac.__version__, types=types, picture=picture)
     if form == "html":
+        # The texts in it are printable and masked; its script would not run if anything of it were replaced.
         invocation.terminal.out_as_is(report_html(content))
     elif form == "json":
         invocation.terminal.out(write_json(report_json(content), compact=True))
     else:
         invocation.terminal.out(report_markdown(content, max_chars))
-    return ExitCode.DONE
+
+
+def _report_state(invocation: Invocation) -> None:
+    # Imported here: the report of a plan asks the world nothing, and is short of memory.
+    from flareiac.app.inspect import status as running
+    from flareiac.app.statistics import statistics
+    from flareiac.app.usages import recorded_usages
+    from flareiac.cli.project import opened
+    from flareiac.render.report.state_content import Seen, state_report_of
+    from flareiac.render.report.state_html import state_html
+
+    with opened(invocation) as workspace:
+        snapshot = workspace.load_state().snapshot
+        seen = Seen(
+            time=time.time(),
+            running=running(workspace, snapshot),
+            statistics=statistics(workspace, snapshot),
+            usages=recorded_usages(workspace, snapshot),
+        )
+        content = state_report_of(
+            snapshot,
+            seen,
+            tool_version=flareiac.__version__,
+            workspace=workspace.project.workspace,
+            picture=PICTURE,
+        )
+    invocation.terminal.out_as_is(state_html(content))

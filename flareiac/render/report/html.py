@@ -5,16 +5,16 @@ change has the place that its address leads to; changes that are alike share one
 """
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from flareiac.kernel.addresses import block_type
 from flareiac.kernel.diagnostics import Severity
-from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac.render.report.content import Change, DueTask, Report, Verdict, VerdictPart
+from flareiac.render.report.content import Change, DueTask, Report, Verdict
 from flareiac.render.report.escaping import line
 from flareiac.render.report.html_change import Details, change_card, named_reader, prose
 from flareiac.render.report.html_filters import Answers, Offered, filters, of_change, of_task
+from flareiac.render.report.html_parts import KEYS, Part, contents, footer, scrolled, section, weighed
 from flareiac.render.report.lineage import Lineage, Size
 from flareiac.render.report.markup import Html, anchor, begun, element, ended, joined, link_to
 from flareiac.render.report.picture import picture
@@ -28,26 +28,6 @@ _MOST_HITS: Final = 300
 _MOST_CAUSES: Final = 5
 _OPEN: Final = 20
 """So many blocked changes are open from the beginning: each needs a decision."""
-_KEYS: Final = (
-    ("/", "filter by text"),
-    ("Esc", "clear it"),
-    ("j", "next change"),
-    ("k", "change before"),
-    ("Enter", "open or close"),
-    ("e", "expand all"),
-    ("c", "collapse all"),
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Part:
-    """A section of the page. ``key`` is its ``id`` without its beginning, and the class of its look."""
-
-    key: str
-    title: str
-    count: int
-    content: Sequence[Html]
-    filtered: bool = False
 
 
 def report_html(report: Report) -> str:
@@ -55,12 +35,13 @@ def report_html(report: Report) -> str:
     offered = Offered()
     parts = [part for part in _parts(report, offered) if part.content]
     title = f"{report.workspace}: {', '.join(part.text for part in report.verdict.parts)}"
-    before = (_header(report), _contents(parts), filters(offered), begun("main"))
-    sections = (piece for part in parts for piece in _section(part))
-    return page(line(title, 200), (*before, *sections, ended("main"), _footer(report)))
+    before = (_header(report), contents(parts), filters(offered, "Effect", "Owner or hit"), begun("main"))
+    sections = (piece for part in parts for piece in section(part))
+    after = footer(KEYS, report.flareiac_version, report.serial, report.state)
+    return page(line(title, 200), (*before, *sections, ended("main"), after))
 
 
-def _parts(report: Report, offered: Offered) -> Iterator[_Part]:
+def _parts(report: Report, offered: Offered) -> Iterator[Part]:
     details = Details()
     yield _changes(report, Section.DESTRUCTIVE, offered, details)
     yield _changes(report, Section.BLOCKED, offered, details)
@@ -74,7 +55,7 @@ def _parts(report: Report, offered: Offered) -> Iterator[_Part]:
     yield _complaints(report, Severity.WARNING)
     notes = joined(*(element("li", prose(note)) for note in report.notes))
     content = [element("ul", notes)] if report.notes else []
-    yield _Part(key="notes", title="Notes", count=len(report.notes), content=content)
+    yield Part(key="notes", title="Notes", count=len(report.notes), content=content)
 
 
 def _header(report: Report) -> Html:
@@ -84,7 +65,7 @@ def _header(report: Report) -> Html:
         *("Plan of workspace ", element("code", report.workspace), f", {when}"),
         class_="quiet",
     )
-    verdict = element("h1", joined(*map(_weighed, report.verdict.parts), between=", "))
+    verdict = element("h1", joined(*map(weighed, report.verdict.parts), between=", "))
     said = element("p", prose(report.verdict.sentence)) if report.verdict.sentence else Html("")
     return element("header", origin, verdict, said, class_=_weight(report.verdict))
 
@@ -98,29 +79,7 @@ def _weight(verdict: Verdict) -> str | None:
     return "stop" if verdict.restart else None
 
 
-def _weighed(part: VerdictPart) -> Html:
-    return element("b", part.text, class_="grave") if part.grave else element("span", part.text)
-
-
-def _contents(parts: Iterable[_Part]) -> Html:
-    links = (
-        element("li", element("a", part.title, href=f"#part-{part.key}"), f" {part.count:,}")
-        for part in parts
-    )
-    return element("nav", element("ul", *links), aria_label="Parts of the report")
-
-
-def _section(part: _Part) -> Iterator[Html]:
-    key = f"part-{part.key}"
-    head = element("h2", f"{part.title} ", element("small", f"{part.count:,}"), id=f"{key}-title")
-    looks = f"{part.key} filtered" if part.filtered else part.key
-    yield begun("section", id=key, class_=looks, aria_labelledby=f"{key}-title")
-    yield head
-    yield from part.content
-    yield ended("section")
-
-
-def _changes(report: Report, section: Section, offered: Offered, details: Details) -> _Part:
+def _changes(report: Report, section: Section, offered: Offered, details: Details) -> Part:
     by_address = {change.address: change for change in report.changes}
     cards: list[Html] = []
     count = 0
@@ -132,10 +91,10 @@ def _changes(report: Report, section: Section, offered: Offered, details: Detail
             opened = section is Section.BLOCKED and len(cards) < _OPEN
             cards.append(change_card(change, group.addresses, answers, details, opened=opened))
             count += number
-    return _Part(key=section.value, title=TITLES[section], count=count, content=cards, filtered=True)
+    return Part(key=section.value, title=TITLES[section], count=count, content=cards, filtered=True)
 
 
-def _complaints(report: Report, severity: Severity) -> _Part:
+def _complaints(report: Report, severity: Severity) -> Part:
     title = "Errors" if severity is Severity.ERROR else "Warnings"
     entries = [
         element(
@@ -148,10 +107,10 @@ def _complaints(report: Report, severity: Severity) -> _Part:
         for each in report.complaints
         if each.severity is severity
     ]
-    return _Part(key=title.lower(), title=title, count=len(entries), content=entries)
+    return Part(key=title.lower(), title=title, count=len(entries), content=entries)
 
 
-def _hits(report: Report) -> _Part:
+def _hits(report: Report) -> Part:
     """Who notices the plan: each reader once, first those that notice what is destructive."""
     readers: dict[tuple[str, str], list[Change]] = {}
     for change in report.changes:
@@ -168,12 +127,12 @@ def _hits(report: Report) -> _Part:
     ]
     head = element("tr", *(element("th", name, scope="col") for name in ("owner", "reader", "hit by")))
     left = len(readers) - len(rows)
+    title = "Who is hit"
     content = joined(
-        element("div", element("table", element("thead", head), element("tbody", *rows)), class_="wide"),
+        scrolled(element("table", element("thead", head), element("tbody", *rows)), title, "wide"),
         element("p", f"{left:,} more readers are named at the changes.") if left else None,
     )
-    title = "Who is hit"
-    return _Part(key="hits", title=title, count=len(readers), content=[content] if readers else [])
+    return Part(key="hits", title=title, count=len(readers), content=[content] if readers else [])
 
 
 def _causes(changes: Sequence[Change]) -> Html:
@@ -183,13 +142,13 @@ def _causes(changes: Sequence[Change]) -> Html:
     return joined(joined(*named, between=", "), more)
 
 
-def _maintenance(tasks: Sequence[DueTask], offered: Offered) -> _Part:
+def _maintenance(tasks: Sequence[DueTask], offered: Offered) -> Part:
     entries = []
     for task in tasks:
         answers = of_task(task, block_type(task.address))
         offered.add(answers)
         entries.append(_task(task, answers))
-    return _Part(
+    return Part(
         key="maintenance",
         title="Maintenance due",
         count=len(entries),
@@ -219,7 +178,7 @@ def _task(task: DueTask, answers: Answers) -> Html:
     )
 
 
-def _lineage(report: Report) -> _Part:
+def _lineage(report: Report) -> Part:
     shown: Lineage = report.lineage
     kinds = {change.address: change.section.value for change in report.changes}
     looks = [section for section in _LOOKS if section.value in kinds.values()]
@@ -230,17 +189,13 @@ def _lineage(report: Report) -> _Part:
         class_="legend",
     )
     left = f"{shown.left_out:,} more resources are not drawn." if shown.left_out else None
+    title = "Lineage of what changes"
     content = joined(
         legend,
-        element(
-            "div", picture(shown, kinds), class_="picture", tabindex="0", role="region", aria_label="Lineage"
-        )
-        if shown.links
-        else None,
+        scrolled(picture(shown, kinds), title, "picture") if shown.links else None,
         element("p", left, class_="quiet") if left else None,
     )
-    title = "Lineage of what changes"
-    return _Part(key="lineage", title=title, count=len(shown.nodes), content=[content] if shown.links else [])
+    return Part(key="lineage", title=title, count=len(shown.nodes), content=[content] if shown.links else [])
 
 
 _LOOKS: Final = {
@@ -251,19 +206,8 @@ _LOOKS: Final = {
 }
 
 
-def _outputs(report: Report) -> _Part:
+def _outputs(report: Report) -> Part:
     entries = [
         element("pre", line(output.line), id=anchor(f"output.{output.name}")) for output in report.outputs
     ]
-    return _Part(key="outputs", title="Outputs", count=len(entries), content=entries)
-
-
-def _footer(report: Report) -> Html:
-    keys = (joined(element("kbd", key), f" {what}") for key, what in _KEYS)
-    state = joined(f"Made by FlareIaC {report.flareiac_version} from serial {report.serial} of state ")
-    return element(
-        "footer",
-        element("p", "Keys: ", joined(*keys, between=", ")),
-        element("p", state, element("code", report.state)),
-        class_="quiet",
-    )
+    return Part(key="outputs", title="Outputs", count=len(entries), content=entries)

@@ -48,7 +48,7 @@ class Answers:
         """The attributes of the element, as the script of the page reads them."""
         return {
             "data_type": line(self.type),
-            "data_effects": "\n".join(self.effects),
+            "data_effects": "\n".join(map(line, self.effects)),
             "data_owners": "\n".join(map(line, self.owners)),
         }
 
@@ -64,7 +64,7 @@ class Offered:
     def add(self, answers: Answers, count: int = 1) -> None:
         """Counts an entry that stands for ``count`` resources."""
         self.types[line(answers.type)] += count
-        self.effects.update(dict.fromkeys(answers.effects, count))
+        self.effects.update(dict.fromkeys(map(line, answers.effects), count))
         self.owners.update(dict.fromkeys(map(line, answers.owners), count))
 
 
@@ -88,8 +88,10 @@ def _owners(owner: str, readers: Iterable[Reader]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, (owner, *(reader.owner for reader in readers)))))
 
 
-def filters(offered: Offered) -> Html:
-    """The bar of filters, which only the script shows; empty where a page has nothing to choose from."""
+def filters(offered: Offered, effect: str, owner: str) -> Html:
+    """The bar of filters, which only the script shows; empty where a page has nothing to choose from.
+    ``effect`` and ``owner``: what the page calls them.
+    """
     total = sum(offered.types.values())
     if not total:
         return Html("")
@@ -105,26 +107,30 @@ def filters(offered: Offered) -> Html:
     return element(
         "div",
         by_text,
-        _effects(offered.effects),
-        _choice("owners", "Owner or hit", _options(sorted(offered.owners), offered.owners)),
+        _effects(offered.effects, effect),
+        _choice("owners", owner, _options(sorted(offered.owners), offered.owners)),
         _choice("type", "Type", _options(sorted(offered.types), offered.types)),
         *buttons,
         element("output", f"Shown: all {total:,}", id="shown", aria_live="polite"),
         class_="filters",
         role="search",
-        aria_label="Filter changes",
+        aria_label="Filter",
         hidden=True,
     )
 
 
-def _effects(counts: Mapping[str, int]) -> Html:
-    groups = (("Effect", _EFFECTS), ("Action", tuple(ACTIONS.values())))
+def _effects(counts: Mapping[str, int], label: str) -> Html:
+    known = {*_EFFECTS, *ACTIONS.values()}
+    groups = (
+        (label, (*(name for name in sorted(counts) if name not in known), *_EFFECTS)),
+        ("Action", tuple(ACTIONS.values())),
+    )
     options = [
-        element("optgroup", _options([name for name in names if name in counts], counts), label=label)
-        for label, names in groups
+        element("optgroup", _options([name for name in names if name in counts], counts), label=title)
+        for title, names in groups
         if any(name in counts for name in names)
     ]
-    return _choice("effects", "Effect", joined(*options))
+    return _choice("effects", label, joined(*options))
 
 
 def _choice(key: str, name: str, options: Html) -> Html:

@@ -1,6 +1,6 @@
 """The readers and writers of what a plan touches, from the usages of its resources. Pure."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Final
 
 from flareiac.kernel.addresses import block_type
@@ -93,18 +93,33 @@ def lineage(
     uses: Uses, touched: Iterable[PlannedResource], reasons: Mapping[str, str], size: Size
 ) -> Lineage:
     """The picture of the ``touched`` resources, the most important of them first. ``reasons`` by address."""
+    return _fitted((link for resource in touched for link in _links(uses, resource)), reasons, size)
+
+
+def lineage_of(
+    uses: Iterable[tuple[str, str, Relation]], reasons: Mapping[str, str], size: Size, first: Container[str]
+) -> Lineage:
+    """The picture of all usages, of what is among ``first`` before the rest. ``uses``: subject, holder and
+    relation. ``reasons`` by address, of what the page has a place for.
+    """
+    drawn = [_flow(*use) for use in uses if use[2] in _DRAWN]
+    drawn.sort(key=lambda link: link.source not in first and link.target not in first)
+    return _fitted(drawn, reasons, size)
+
+
+def _fitted(drawn: Iterable[Link], reasons: Mapping[str, str], size: Size) -> Lineage:
+    """As many of the links as fit, the first of them."""
     nodes: dict[str, None] = {}
     links: dict[Link, None] = {}
     left_out: set[str] = set()
-    for resource in touched:
-        for link in _links(uses, resource):
-            ends = {link.source: None, link.target: None}
-            new = [end for end in ends if end not in nodes]
-            if len(nodes) + len(new) > size.nodes or len(links) >= size.links:
-                left_out.update(new)
-            else:
-                nodes.update(ends)
-                links[link] = None
+    for link in drawn:
+        ends = {link.source: None, link.target: None}
+        new = [end for end in ends if end not in nodes]
+        if len(nodes) + len(new) > size.nodes or len(links) >= size.links:
+            left_out.update(new)
+        else:
+            nodes.update(ends)
+            links[link] = None
     return Lineage(
         nodes=tuple(
             Node(address=address, type=block_type(address), reason=reasons.get(address, ""))
@@ -115,12 +130,16 @@ def lineage(
     )
 
 
+def _flow(subject: str, holder: str, relation: Relation) -> Link:
+    writes = relation is Relation.WRITES
+    source, target = (holder, subject) if writes else (subject, holder)
+    return Link(source=source, target=target, relation=relation)
+
+
 def _links(uses: Uses, resource: PlannedResource) -> Iterator[Link]:
     for usage in (*uses.by(resource.address), *uses.of(resource.address)):
         if usage.relation in _DRAWN and usage.subject in uses.resources:
-            writes = usage.relation is Relation.WRITES
-            source, target = (usage.holder, usage.subject) if writes else (usage.subject, usage.holder)
-            yield Link(source=source, target=target, relation=usage.relation)
+            yield _flow(usage.subject, usage.holder, usage.relation)
     for step in resource.proposal.steps:
         for subject in sorted({hit.subject or resource.address for hit in step.hits} or {resource.address}):
             if subject in uses.resources:
