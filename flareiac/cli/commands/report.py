@@ -63,10 +63,13 @@ def report(
 
 
 def _report_plan(invocation: Invocation, file: str, form: Format, max_chars: int) -> None:
-    plan = read_plan(invocation.root, file)
-    picture = PICTURE if form == "html" else FOR_A_COMMENT
-    types = installed().registry.types
-    content = report_of(plan, tool_version=flareiac.__version__, types=types, picture=picture)
+    # The plan has no name here, so that its memory is free once the content is made.
+    content = report_of(
+        read_plan(invocation.root, file),
+        tool_version=flareiac.__version__,
+        types=installed().registry.types,
+        picture=PICTURE if form == "html" else FOR_A_COMMENT,
+    )
     if form == "html":
         # The texts in it are printable and masked; its script would not run if anything of it were replaced.
         invocation.terminal.out_as_is(report_html(content))
