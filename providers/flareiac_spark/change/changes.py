@@ -72,7 +72,8 @@ class ResultsChange:
     person has to accept it (class *results change*).
 
     ``known`` False: whether it does so cannot be determined (class *unknown*). ``before`` and ``after`` are
-    what the acceptance is given for.
+    what the acceptance is given for. ``above_state``: the state is right, and rows that an output keeps are
+    not.
     """
 
     path: Path
@@ -82,6 +83,7 @@ class ResultsChange:
     before: Data
     after: Data
     known: bool = True
+    above_state: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

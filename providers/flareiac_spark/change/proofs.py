@@ -135,7 +135,10 @@ def judged(
     is_blocked = blocks(changes)
     same = not any(isinstance(change, Restart) for change in changes)
     if proof.verdict == "state":
-        if not is_blocked and not same:
+        blocking = [change for change in changes if isinstance(change, ResultsChange | NewGeneration)]
+        # Both say that the state goes on. What was accepted of the comparison stays accepted.
+        agree = all(isinstance(change, ResultsChange) and change.above_state for change in blocking)
+        if agree and (is_blocked or not same):
             return tuple(changes)
         return (*noted, _above_state(recorded, desired, proof) if stateful else _restarted(proof))
     if is_blocked:
@@ -231,4 +234,5 @@ def _above_state(recorded: JobDefinition, desired: JobDefinition, proof: StoredP
         undo=OLD_SQL,
         before=query_text(recorded),
         after=query_text(desired),
+        above_state=True,
     )

@@ -243,11 +243,9 @@ class _Steps:
         mode, fact = self._new.outputs[output].mode, _ON_STATE.get(difference.part, ("",))[0]
         if fact not in ABOVE_STATE or mode in REPLACES:
             return None
-        if difference.part is ChangeKind.LIMIT and difference.same_type is not None:
-            return self._mixed(difference, f"{rule(fact)}. {_CUT_OFF}", known=False)
-        return self._mixed(
-            difference, f"{rule(fact)}. {_KEEPS.get(mode, 'Rows that are in the table keep the old meaning')}"
-        )
+        cut_off = difference.part is ChangeKind.LIMIT and difference.same_type is not None
+        kept = _CUT_OFF if cut_off else _KEEPS.get(mode, "Rows that are in the table keep the old meaning")
+        return self._mixed(difference, f"{rule(fact)}. {kept}", known=not cut_off, above_state=True)
 
     def _on_shape(self, difference: Difference) -> JobChange:
         """A first batch was begun and none is committed: it is done again under the new definition, if the
@@ -319,7 +317,9 @@ class _Steps:
             undo=_undo(difference),
         )
 
-    def _mixed(self, difference: Difference, why: str, *, known: bool = True) -> ResultsChange:
+    def _mixed(
+        self, difference: Difference, why: str, *, known: bool = True, above_state: bool = False
+    ) -> ResultsChange:
         return ResultsChange(
             path=_path(self._new, difference.step),
             text=_text(difference),
@@ -328,6 +328,7 @@ class _Steps:
             before=_side(self._old, difference.old, difference.part),
             after=_side(self._new, difference.new, difference.part),
             known=known,
+            above_state=above_state,
         )
 
     def _restarted(self, difference: Difference, why: str = "") -> Restart:

@@ -139,6 +139,17 @@ def test_a_verdict_that_is_known_decides(
     assert ":  differ" not in str(found)
 
 
+def test_spark_leaves_an_acceptance_that_it_agrees_with(tmp_path: Path) -> None:
+    """A word that was given before Spark was asked is good afterwards, where Spark sees the same change."""
+    edit = ("count(*) AS n", "count(*) * 10 AS n")
+    before, after = _edited(tmp_path / "a", STATEFUL), _edited(tmp_path / "b", STATEFUL, edit)
+    unasked = proposal(after, before, running(operators=STATE))
+    (tmp_path / "asked").mkdir()
+    asked = _with_verdict(tmp_path / "asked", STATEFUL, edit, STATE, verdict="state", parts=["query"])
+    assert [blocker.code for blocker in unasked.blockers] == ["FIK063"]
+    assert asked.blockers == unasked.blockers
+
+
 def test_a_verdict_of_another_version_of_spark_is_asked_for_again(tmp_path: Path) -> None:
     found = _with_verdict(tmp_path, STATEFUL, RENAMED, STATE, verdict="unproven", spark="4.1.3", reason="x")
     assert [step.effect for step in found.steps] == [Effect.TAKEN]
