@@ -336,26 +336,36 @@ def _other_positions(desired: JobDefinition, query: str, on_disk: OutputFacts) -
 
 
 def other_folder(case: JobCase) -> Blocker | None:
-    """The same declaration, whose folder is another one now: the project was copied or moved, or is reached
-    by another path.
+    """The folders that a checkpoint has read are not those that the job reads: the project was copied or
+    moved, or is reached by another path, or the stream declares another folder.
     """
     for name, on_disk in sorted(case.facts.checkpoints.items()):
         folder = _left_behind(case, on_disk)
         if folder is not None:
-            paths = " and ".join(declared_paths(case.desired, case.request.project)) or "no files"
+            read = declared_paths(case.desired, case.request.project)
+            recorded = case.request.recorded
+            before = (
+                declared_paths(JobDefinition.of(recorded.attributes), case.request.project)
+                if recorded
+                else read
+            )
+            cause, undo = (
+                (
+                    " The project was copied or moved, or its folder is reached by another path.",
+                    "run flareiac where the project was, or move the folder of files back",
+                )
+                if before == read
+                else ("", f"read files in {folder} again")
+            )
             return blocker(
                 codes.FILES_HAVE_OTHER_PATH,
                 why=(
                     f"The checkpoint of output {name} has read files in {folder}, and this job reads "
-                    f"{paths}.\n"
+                    f"{' and '.join(read) or 'no files'}.\n"
                     "Spark remembers files by their absolute paths: under another path it reads all of them "
-                    "again, and repeats their rows. The project was copied or moved, or its folder is "
-                    "reached by another path."
+                    f"again, and repeats their rows.{cause}"
                 ),
-                ways_out=(
-                    "run flareiac where the project was, or move the folder of files back",
-                    *new_generation(case, None),
-                ),
+                ways_out=(undo, *new_generation(case, None)),
             )
     return None
 

@@ -139,8 +139,9 @@ def refusals_of_changes(
         blocking.moved_back(case),
     ]
     # Another folder was declared: that is refused by itself
+    elsewhere = blocking.other_folder(case)
     if not any(isinstance(change, NewGeneration) for change in job_changes):
-        there.append(blocking.other_folder(case))
+        there.append(elsewhere)
         if starts and looked_at(case.request):
             there.append(blocking.other_positions(case))
     if not any(isinstance(change, ResultsChange) for change in job_changes):
@@ -150,7 +151,7 @@ def refusals_of_changes(
         there.append(blocking.unrecorded(case, recorded, others, proven=proven))
     checked = starts and looked_at(case.request) and not any(there)
     reads = _unreadable_by_start(case) if checked else []
-    carries = not any(blocker.code in NO_POSITION for blocker in reads)
+    carries = elsewhere is None and not any(blocker.code in NO_POSITION for blocker in reads)
     return [
         *blocking.of_changes(case, job_changes, recorded, carries=carries),
         *blocking.used_folders(case, recorded),
