@@ -18,6 +18,7 @@ from flareiac_iceberg.table.observed import TableFacts
 from flareiac_kafka.topic.spec import TopicFacts
 from flareiac_spark.checkpoint_files.folder_state import FolderState
 from flareiac_spark.checkpoint_files.query_positions import QueryPositions
+from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.engine.other_jobs import RestartedJobs
 from flareiac_spark.observation.checkpoint import (
     CheckpointFacts,
@@ -127,6 +128,7 @@ class JobThere:
     known: bool = True
     """True if this project started it, and so knows its definition's digest and its queries."""
     committed: int = 7
+    """The last committed batch; -1 before the first."""
     in_flight: bool = False
     """True if the batch after the committed one was started."""
     batch_seconds: float | None = None
@@ -139,15 +141,17 @@ class JobThere:
     absent: Sequence[str] = ()
     """The declared folders of files that do not exist."""
     outputs: Mapping[str, str] | None = None
-    """The outputs with a checkpoint, each with the id of its query; by default all of the job's, with q-1."""
+    """The queries with a checkpoint, each with its id; by default all of the job's, with q-1."""
     position: Attributes | None = None
     """The positions that its queries have read and written in tables, as keywords of ``JobPosition``."""
     heard_ms: int | None = None
     given_generation: int | None = None
     reach: Mapping[str, Attributes] = field(default_factory=dict)
-    """The brokers' answer about an input, by its name, as keywords of ``InputThere``."""
+    """The brokers' answer about an input, by its name, as keywords of ``InputThere``; also about one that is
+    declared now and was not read before.
+    """
     reach_of: Mapping[str, Mapping[str, Attributes]] = field(default_factory=dict)
-    """The same of one query alone, by its name: where it stands elsewhere than the others."""
+    """The same of one query alone, by its name: where it stands elsewhere than the others, or is new."""
     values: Mapping[str, Attributes] = field(default_factory=dict)
     """By input: ``texts`` of the last records of its topic, or ``hex``, their bytes."""
     subjects: Mapping[str, Attributes] = field(default_factory=dict)
@@ -166,16 +170,12 @@ class JobThere:
     def identity(self, attributes: Attributes) -> Attributes:
         if not self.known:
             return {}
-        queries = attributes["outputs"] if attributes["mode"] != "batch" else ()
-        return {"digest": "d-1", "queries": {name: {"id": "q-1", "run_id": "r-1"} for name in queries}}
+        queries = {name: {"id": "q-1", "run_id": "r-1"} for name in _queries(attributes)}
+        return {"digest": "d-1", "queries": queries}
 
     def facts(self, attributes: Attributes) -> JobFacts:
         streaming = attributes["mode"] != "batch"
-        names = (
-            dict.fromkeys(attributes["outputs"] if streaming else (), "q-1")
-            if self.outputs is None
-            else self.outputs
-        )
+        names = dict.fromkeys(_queries(attributes), "q-1") if self.outputs is None else self.outputs
         position = None if self.position is None else JobPosition(**self.position)
         inputs: Mapping[str, Attributes] = attributes["inputs"]
         return JobFacts(
@@ -195,7 +195,9 @@ class JobThere:
             heard_ms=self.heard_ms,
             absent=tuple(self.absent),
             given_generation=self.given_generation,
-            reach={query: self._reach(attributes, query) for query in names},
+            reach={
+                query: self._reach(attributes, query) for query in dict.fromkeys([*names, *self.reach_of])
+            },
             samples={name: _samples(inputs[name], item) for name, item in self.values.items()},
             topic_limits=self.topic_limits,
             restarts=None if self.restarts is None else RestartedJobs(**self.restarts),
@@ -204,32 +206,43 @@ class JobThere:
         )
 
     def _reach(self, attributes: Attributes, query: str) -> dict[str, InputReach]:
-        """The reach of the inputs whose records brokers hold: each can go on, unless something else is
-        given.
+        """The reach of the inputs whose records brokers hold, and of those for which it is given: each can
+        go on, unless something else is given.
         """
         sources = {
-            name: item["source"] for name, item in attributes["inputs"].items() if item["kind"] == "stream"
+            name: item["source"]
+            for name, item in attributes["inputs"].items()
+            if item["kind"] == "stream" and item["source"]["kind"] == "kafka"
         }
         given = {**self.reach, **self.reach_of.get(query, {})}
         return {
             name: InputThere(**given.get(name, {})).reach(
-                *(source["topics"] or ["orders"]), matched=source["topic_pattern"] is not None
+                *(sources.get(name, {}).get("topics") or ["orders"]),
+                matched=sources.get(name, {}).get("topic_pattern") is not None,
             )
-            for name, source in sources.items()
-            if source["kind"] == "kafka"
+            for name in dict.fromkeys([*sources, *given])
         }
 
     def _checkpoint(self, query: str, attributes: Attributes) -> OutputFacts:
         streams = [item for item in attributes["inputs"].values() if item["kind"] == "stream"]
         kinds = [item["source"]["kind"] for item in streams] if self.sources is None else self.sources
+        started = self.committed + self.in_flight
         return OutputFacts(
             query_id=query,
-            started=self.committed + self.in_flight,
-            committed=self.committed,
+            started=None if started < 0 else started,
+            committed=None if self.committed < 0 else self.committed,
             sources=tuple((kind, tuple(self.folders)) for kind in kinds),
             operators=tuple(self.operators),
             conf={"spark.sql.shuffle.partitions": "200"},
         )
+
+
+def _queries(attributes: Attributes) -> Sequence[str]:
+    """The names of a job's queries, each of which has a checkpoint."""
+    if attributes["mode"] == "batch":
+        return ()
+    job = JobDefinition.of(attributes)
+    return list(dict.fromkeys(job.query_of(output) for output in job.outputs))
 
 
 def _columns(stream: Attributes) -> tuple[SpecColumn, ...]:
