@@ -27,6 +27,7 @@ LAID: Final = event("z", "z", 0, 0)
 """The row that a table has before it gets a branch: the branch begins with it, and main keeps it alone."""
 _OUTCOMES: Final = {
     Verdict.NOTHING: RUNS_ON,
+    Verdict.TAKEN: RUNS_ON,
     Verdict.LIVE: RUNS_ON,
     Verdict.NO_EFFECT: RUNS_ON,
     Verdict.RESTART: RESTARTED,
@@ -168,7 +169,8 @@ class _History:
                 return (0, 1)
             case Way.CARRY_OVER | Start.ONWARDS:
                 self.memories.clear()
-                return (0, 1) if after.place != before.place else (1,)
+                same = (after.source, after.place) == (before.source, before.place)
+                return (1,) if same else (0, 1)
             case _:
                 return (0, 1) if "stopped = true" in before.lines else (1,)
 

@@ -16,6 +16,7 @@ class Verdict(StrEnum):
     """The verdict of a plan on a job, in the words of the matrix."""
 
     NOTHING = "nothing"
+    TAKEN = "taken to mean the same"
     LIVE = "live"
     RESTART = "restart"
     TOLD = "restart, results change"

@@ -56,16 +56,17 @@ def _beside_the_query() -> Iterator[Change]:
     )
     yield from each("restart budget", "plain", "files:append table:branch", with_(failures=8), Verdict.LIVE)
     spelled = replace(q.SUM, sql="select k,\n  SUM( n ) as total -- all of it\nfrom events group by k")
-    yield from each("reformatted SQL", "sum", "files:complete table:merge", asked(spelled), Verdict.NOTHING)
+    yield from each("reformatted SQL", "sum", "files:complete table:merge", asked(spelled), Verdict.TAKEN)
     named = replace(
         q.SUM,
-        sql="WITH e AS (SELECT n, k AS who FROM events) SELECT who AS k, sum(n) AS total FROM e GROUP BY 1",
+        sql="WITH e AS (SELECT n, k FROM events) SELECT k, sum(n) AS total FROM e GROUP BY 1",
     )
-    yield from each("rewritten SQL", "sum", "files:complete", asked(named), Verdict.NOTHING)
-    yield from each("step renamed", "sum", "table:complete", with_(step="told"), Verdict.NOTHING)
+    yield from each("rewritten SQL", "sum", "files:complete", asked(named), Verdict.TAKEN)
+    yield from each("step renamed", "sum", "table:complete", with_(step="told"), Verdict.TAKEN)
+    # A record is judged by all columns that are declared, those that no step reads too
     unread = with_(undeclared=("sent",))
-    yield from each("unread column", "plain", "files:append", unread, Verdict.NOTHING)
-    yield from each("unread column", "sum", "files:complete", unread, Verdict.NOTHING)
+    yield from each("unread column", "plain", "files:append", unread, Verdict.RESTART)
+    yield from each("unread column", "sum", "files:complete", unread, Verdict.RESTART)
     start = checkpoint('start_from = "earliest"')
     yield from each("start_from alone", "plain", "files:append", start, Verdict.NOTHING)
     yield from each("rebuild alone", "plain", "table:append", rebuilt, Verdict.NOTHING)
@@ -116,9 +117,8 @@ def _without_state() -> Iterator[Change]:
 def _sources() -> Iterator[Change]:
     refused = (Way.EARLIEST, Way.UNDO)
     elsewhere = with_(place="elsewhere")
-    yield from each(
-        "source path", "plain", "files:append", elsewhere, Verdict.REFUSED, (*refused, Way.CARRY_OVER)
-    )
+    # The log of read files has the paths of the old folder: it cannot be carried over to another one
+    yield from each("source path", "plain", "files:append", elsewhere, Verdict.REFUSED, refused)
     yield from each(
         "source path", "plain", "table:append,merge", elsewhere, Verdict.REFUSED, (*refused, Way.CARRY_OVER)
     )
@@ -285,8 +285,9 @@ def _generations() -> Iterator[Change]:
     yield from each(
         "generation lowered", "plain", "files:append", lower, Verdict.BLOCKED, (Way.UNDO,), given=raised
     )
-    moved = checkpoint('location = "moved"')
-    yield from each("checkpoint moved", "plain", "files:append", moved, Verdict.REFUSED, (Way.UNDO,))
+    for family, where in (("plain", "files:append"), ("sum", "table:complete")):
+        moved = checkpoint(f'location = "moved/{family}"')
+        yield from each("checkpoint moved", family, where, moved, Verdict.RESTART)
 
 
 def _aggregates() -> Iterator[Change]:
@@ -316,7 +317,7 @@ def _aggregates() -> Iterator[Change]:
         "sum",
         "files:complete table:merge",
         asked(turned),
-        Verdict.NOTHING,
+        Verdict.TAKEN,
         given=asked(two),
     )
     crossed = q.by_k(

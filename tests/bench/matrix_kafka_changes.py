@@ -89,9 +89,11 @@ def _other_topics() -> Iterator[Change]:
         paused=True,
     )
     kinds = then(with_(source="table"), with_(reading=("max_files_per_trigger = 1",)))
-    yield from each("source kind", "plain", "kafka:append", kinds, refused, _AGAIN)
+    # What was not read before is read from its beginning, also where rows are kept
+    yield from each("source kind", "plain", "kafka:append", kinds, refused, (Way.EARLIEST, Way.CARRY_OVER))
     topic = with_(source="kafka", reading=())
     yield from each("source kind, topic", "plain", "files:append table:merge", topic, refused, _AGAIN)
+    yield from each("source kind, topic", "plain", "table:merge", topic, refused, (Way.CARRY_OVER,))
 
 
 def _patterns() -> Iterator[Change]:

@@ -23,7 +23,7 @@ class Lake:
     def __init__(self, root: Path, *, brokers: int = 0) -> None:
         from pyiceberg.catalog.sql import SqlCatalog
 
-        self.root = root
+        self.root, self.plans = root, 0
         for place in LANDED:
             (root / "landing" / place).mkdir(parents=True)
         (root / "lake").mkdir()
@@ -63,8 +63,9 @@ class Lake:
         return done
 
     def plan(self) -> tuple[int, dict[str, Mapping[str, Any]]]:
-        """The plan's exit code, and what it says of each address."""
-        file = self.root / "plan.json"
+        """The plan's exit code, and what it says of each address. The plan is kept, to be read afterwards."""
+        self.plans += 1
+        file = self.root / f"plan-{self.plans}.json"
         done = self.run("plan", f"-json-into={file.name}", "-detailed-exitcode", codes=(0, 2, 4))
         found = json.loads(file.read_text())["resource_changes"]
         return done.code, {item["address"]: item["change"]["flareiac"] for item in found}

@@ -2,22 +2,22 @@
 rows, what is there.
 """
 
-import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from tests.bench.figure import remark
 from tests.bench.matrix_cells import NEW_QUERY, RESTARTED, RUNS_ON, STARTED, STOPPED, Cell
-from tests.bench.matrix_change import Verdict, Way, line
+from tests.bench.matrix_change import line
 from tests.bench.matrix_happenings import arrive_after, fails, happen
 from tests.bench.matrix_jobs import Job, declared, places_read, table_name, tables_alone
 from tests.bench.matrix_kafka import topic_name
 from tests.bench.matrix_lake import Lake
 from tests.bench.matrix_model import Steady
 from tests.bench.matrix_rows import LANDED, bad_text, counted, text
+from tests.bench.matrix_verdict import blockers_of, judge, next_job
 
 _SETTLES: Final = 900.0
 _FAILS: Final = 120.0
@@ -100,12 +100,7 @@ class _Course:
             self._write(cell, cell.change.after)
         _code, planned = self.lake.plan()
         for cell in self.cells:
-            own = planned[cell.address]
-            checkpoint = planned[f"checkpoint.{cell.name}"]
-            cell.blockers = [*own["blockers"], *checkpoint["blockers"]]
-            cell.verdict = verdict_of(own, cell.blockers)
-            if cell.verdict != cell.change.verdict:
-                cell.wrong.append(f"plan said {cell.verdict}, not {cell.change.verdict}")
+            judge(cell, planned)
 
     def _blocked(self) -> None:
         if not any(cell.blockers for cell in self.cells):
@@ -117,21 +112,13 @@ class _Course:
 
     def _ways_out(self) -> None:
         for cell in self.cells:
-            self._take_way(cell)
+            self._write(cell, next_job(cell))
         code, planned = self.lake.plan()
-        for cell in (
-            cell
-            for cell in self.cells
-            if planned[cell.address]["blockers"] or planned[f"checkpoint.{cell.name}"]["blockers"]
-        ):
-            told = [
-                item["code"]
-                for item in (
-                    *planned[cell.address]["blockers"],
-                    *planned[f"checkpoint.{cell.name}"]["blockers"],
-                )
-            ]
-            cell.wrong.append(f"the way out is blocked ({', '.join(told)})")
+        for cell in self.cells:
+            if not (blockers := blockers_of(cell, planned)):
+                continue
+            codes = ", ".join(blocker["code"] for blocker in blockers)
+            cell.wrong.append(f"the way out is blocked ({codes})")
             self._write(cell, cell.change.before)
         if code == 0:
             return
@@ -140,19 +127,6 @@ class _Course:
             remark(done.text[-6000:])
         for cell in self.cells:
             self._outcome(cell)
-
-    def _take_way(self, cell: Cell) -> None:
-        match cell.change.way:
-            case Way.APPLY if not cell.blockers:
-                return
-            case Way.APPLY | Way.UNDO:
-                self._write(cell, cell.change.before)
-            case way:
-                pasted = paste(cell.change.after, cell.blockers, way)
-                if pasted is None:
-                    cell.wrong.append(f"plan offers no {way}")
-                    pasted = cell.change.before
-                self._write(cell, pasted)
 
     def _outcome(self, cell: Cell) -> None:
         (queries, runs), (queries_before, runs_before) = self._ids(cell), self.runs[cell.address]
@@ -274,54 +248,3 @@ def _clusters(cell: Cell) -> int:
 
 def _has_topics(cell: Cell) -> bool:
     return _clusters(cell) > 0
-
-
-def verdict_of(own: Mapping[str, Any], blockers: Sequence[Mapping[str, Any]]) -> str:
-    """The verdict of a plan on a job, in the words of the matrix."""
-    codes = {item["code"] for item in blockers}
-    if "FIK062" in codes:
-        return Verdict.REFUSED
-    if "FIK063" in codes:
-        unknown = any(item["why"].startswith("Results may") for item in blockers)
-        return Verdict.UNKNOWN if unknown else Verdict.RESULTS_CHANGE
-    if codes:
-        return f"{Verdict.BLOCKED}"
-    effects = {step["effect"] for step in own["steps"]}
-    for effect, verdict in (
-        ("new generation", Verdict.GENERATION),
-        ("loses data", Verdict.GENERATION),
-        ("stops", Verdict.STOPS),
-    ):
-        if effect in effects:
-            return verdict
-    if "restart" in effects:  # of the job; what starts beside it is a query that it did not have
-        return Verdict.TOLD if "results change" in effects else Verdict.RESTART
-    if "starts" in effects:
-        return Verdict.STARTS
-    if effects == {"no effect"}:
-        return Verdict.NO_EFFECT
-    if "live" in effects:
-        return Verdict.LIVE
-    return Verdict.NOTHING if own["action"] in ("no-op", "record") else own["action"]
-
-
-def paste(job: Job, blockers: Sequence[Mapping[str, Any]], way: Way) -> Job | None:
-    """The job with the lines that plan printed for this way out; None if it printed none."""
-    offers = [text for item in blockers for text in item["ways_out"]]
-    for offer in offers:
-        lines = [line.strip() for line in offer.splitlines()[1:]]
-        token = [line for line in lines if line.startswith("accept_result_change")]
-        if way is Way.TOKEN and token:
-            return replace(job, lines=(*job.lines, *token))
-        if f'start_from = "{way}"' in lines:
-            return _renewed(job, lines)
-    return None
-
-
-def _renewed(job: Job, lines: Sequence[str]) -> Job:
-    checkpoint = tuple(line for line in lines if re.match(r"(generation|start_from) = ", line))
-    rebuilt = {line.split('"')[1] for line in lines if line.startswith("and in output")}
-    outputs = tuple(
-        replace(output, rebuild=output.rebuild or output.label in rebuilt) for output in job.outputs
-    )
-    return replace(job, checkpoint=checkpoint, outputs=outputs)
