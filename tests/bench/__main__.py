@@ -74,10 +74,12 @@ def _cluster_throughput(directory: Path, rows: int) -> Iterator[Figure | NotMeas
     yield from cluster_throughput(directory, rows)
 
 
-def _matrix(directory: Path, _blocks: int, only: str = "", store: str = "") -> Iterator[Figure | NotMeasured]:
+def _matrix(
+    directory: Path, _blocks: int, only: str = "", store: str = "", *, plan_only: bool = False
+) -> Iterator[Figure | NotMeasured]:
     from tests.bench.matrix import matrix
 
-    yield from matrix(directory, only, store)
+    yield from matrix(directory, only, store, plan_only=plan_only)
 
 
 def _chaos(
@@ -208,6 +210,11 @@ def main() -> int:
         choices=["", "rocksdb", "changelog"],
         help="of the matrix: where state is kept, of the cells with state",
     )
+    parser.add_argument(
+        "--plan-only",
+        action="store_true",
+        help="of the matrix: judge the plans alone, in a minute and without Spark",
+    )
     parser.add_argument("--kills", type=int, default=200, help="of chaos: how many")
     parser.add_argument(
         "--suite",
@@ -263,7 +270,10 @@ def main() -> int:
     names = list(MEASUREMENTS) if "all" in given.names else given.names
     measurements: Mapping[str, tuple[Measurement, int]] = {
         **MEASUREMENTS,
-        "matrix": (partial(_matrix, only=given.only, store=given.store), 0),
+        "matrix": (
+            partial(_matrix, only=given.only, store=given.store, plan_only=given.plan_only),
+            0,
+        ),
         "chaos": (partial(_chaos, seed=given.seed, suite=given.suite), given.kills),
         "state-chaos": (partial(_state_chaos, seed=given.seed), 200),
         "verdicts": (partial(_verdicts, given=given), given.pairs),

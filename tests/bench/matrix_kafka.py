@@ -87,10 +87,10 @@ class Cluster:
         root, java = self._root, _java_home()
         self.broker = self._open.enter_context(Broker(root / "broker", java, login=LOGIN))
         self.other = self._open.enter_context(Broker(root / "other", java)) if self._two else self.broker
-        for name in ("secret", "secret-moved"):
-            (root / name).write_text(LOGIN.password)
-        (root / SCHEMA_FILE).write_text(json.dumps(_SCHEMA))
-        return self._blocks()
+        write_files(root)
+        plain, login = self.broker.bootstrap, self.broker.login_bootstrap
+        assert login is not None, "the broker was started with a login"
+        return connections(root, Servers(plain=plain, login=login, other=self.other.bootstrap))
 
     def close(self) -> None:
         """See the class."""
@@ -126,23 +126,41 @@ class Cluster:
         """The rows that an output has written to a topic, with the keys and the headers."""
         return [_row(record) for record in self.broker.topics.consume(topic)]
 
-    def _blocks(self) -> str:
-        own, port = self.broker.bootstrap, self.broker.bootstrap.rpartition(":")[2]
-        secrets = {"kafka": "secret", "moved": "secret-moved"}
-        login = 'sasl = {{ mechanism = "PLAIN", username = "flare", password = secret.{} }}'
-        found = [f'secret "{name}" {{\nfile = "{self._root / file}"\n}}' for name, file in secrets.items()]
-        connections: dict[str, tuple[str | None, Sequence[str]]] = {
-            "main": (own, ()),
-            "same": (own, ()),
-            "spelled": (f"localhost:{port}", ()),
-            "tuned": (own, ['options = { "client.id" = "matrix" }']),
-            "login": (self.broker.login_bootstrap, [login.format("kafka")]),
-            "moved": (self.broker.login_bootstrap, [login.format("moved")]),
-            "other": (self.other.bootstrap, ()),
-        }
-        for label, (servers, lines) in connections.items():
-            found.append("\n".join([f'kafka "{label}" {{', f'bootstrap_servers = "{servers}"', *lines, "}"]))
-        return "\n".join(found) + "\n"
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Servers:
+    """The addresses of the brokers' listeners."""
+
+    plain: str
+    login: str
+    other: str
+
+
+def connections(root: Path, servers: Servers) -> str:
+    """The blocks of the connections, whose password files are in ``root``."""
+    port = servers.plain.rpartition(":")[2]
+    secrets = {"kafka": "secret", "moved": "secret-moved"}
+    login = 'sasl = {{ mechanism = "PLAIN", username = "flare", password = secret.{} }}'
+    blocks = [f'secret "{name}" {{\nfile = "{root / file}"\n}}' for name, file in secrets.items()]
+    declared: dict[str, tuple[str, Sequence[str]]] = {
+        "main": (servers.plain, ()),
+        "same": (servers.plain, ()),
+        "spelled": (f"localhost:{port}", ()),
+        "tuned": (servers.plain, ['options = { "client.id" = "matrix" }']),
+        "login": (servers.login, [login.format("kafka")]),
+        "moved": (servers.login, [login.format("moved")]),
+        "other": (servers.other, ()),
+    }
+    for label, (address, lines) in declared.items():
+        blocks.append("\n".join([f'kafka "{label}" {{', f'bootstrap_servers = "{address}"', *lines, "}"]))
+    return "\n".join(blocks) + "\n"
+
+
+def write_files(root: Path) -> None:
+    """The files that the connections and the streams name: the passwords and the schema."""
+    for name in ("secret", "secret-moved"):
+        (root / name).write_text(LOGIN.password)
+    (root / SCHEMA_FILE).write_text(json.dumps(_SCHEMA))
 
 
 def _java_home() -> Path:
