@@ -104,7 +104,7 @@ def first_entries(folder: Place) -> Iterator[Place]:
 def names_in(folder: Place) -> list[str]:
     """The names of the entries of a folder, empty where the folder does not exist."""
     try:
-        return [item.name for item in folder.iterdir()]
+        return [entry.name for entry in folder.iterdir()]
     except (FileNotFoundError, NotADirectoryError):
         return []
 

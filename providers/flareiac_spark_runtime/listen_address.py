@@ -21,7 +21,7 @@ def listen_address(text: str) -> ListenAddress | None:
     """None for a text of another form. The host is never implied: an address without one would mean every
     interface to some readers and loopback to others.
     """
-    found = _FORM.fullmatch(text)
-    if found is None or int(found[3]) not in _PORTS:
+    match = _FORM.fullmatch(text)
+    if match is None or int(match[3]) not in _PORTS:
         return None
-    return ListenAddress(host=found[1] or found[2], port=int(found[3]))
+    return ListenAddress(host=match[1] or match[2], port=int(match[3]))

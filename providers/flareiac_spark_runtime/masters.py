@@ -24,13 +24,13 @@ def is_kubernetes(master: str) -> bool:
 
 def local_cores(master: str) -> int | None:
     """The number of cores that a local master uses, None for any other."""
-    found = _LOCAL.fullmatch(master)
-    if found is None:
+    match = _LOCAL.fullmatch(master)
+    if match is None:
         return None
-    return (os.cpu_count() or 1) if found.group(1) == "*" else int(found.group(1) or 1)
+    return (os.cpu_count() or 1) if match.group(1) == "*" else int(match.group(1) or 1)
 
 
 def standalone_hosts(master: str) -> tuple[tuple[str, int], ...]:
     """The addresses in a standalone master URL, which may name several masters."""
-    found = (item.rpartition(":") for item in master.removeprefix("spark://").split(","))
-    return tuple((host.strip("[]"), int(port)) for host, _, port in found if port.isdigit())
+    addresses = (address.rpartition(":") for address in master.removeprefix("spark://").split(","))
+    return tuple((host.strip("[]"), int(port)) for host, _, port in addresses if port.isdigit())

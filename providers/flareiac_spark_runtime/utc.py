@@ -26,12 +26,12 @@ def utc_text(ms: int, *, timespec: str = "milliseconds") -> str:
 
 def utc_ms(text: str) -> int | None:
     """The inverse, for a time with an offset. None for other texts."""
-    found = _INSTANT.fullmatch(text)
-    if found is None:
+    match = _INSTANT.fullmatch(text)
+    if match is None:
         return None
-    cycles, year = divmod(int(found.group(1)) - 1970, _CYCLE_YEARS)
+    cycles, year = divmod(int(match.group(1)) - 1970, _CYCLE_YEARS)
     try:
-        moment = dt.datetime.fromisoformat(f"{year + 1970}{found.group(2)}")
+        moment = dt.datetime.fromisoformat(f"{year + 1970}{match.group(2)}")
     except ValueError:
         return None
     if moment.tzinfo is None:

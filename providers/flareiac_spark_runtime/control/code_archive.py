@@ -37,7 +37,7 @@ def unpacked(archive: bytes, wanted: str) -> dict[str, bytes] | None:
     """The modules with this digest; None where it is not their archive, or not all of it."""
     try:
         with zipfile.ZipFile(io.BytesIO(archive)) as opened:
-            if sum(item.file_size for item in opened.infolist()) > _MOST_BYTES:
+            if sum(member.file_size for member in opened.infolist()) > _MOST_BYTES:
                 return None
             modules = {name: opened.read(name) for name in opened.namelist()}
     except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, RuntimeError):

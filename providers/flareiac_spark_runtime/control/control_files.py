@@ -12,7 +12,7 @@ from flareiac_spark_runtime.storage import Place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class ControlFile:
     """A file as it was read; ``revision`` is what the next ``swap`` must name."""
 
     content: bytes
@@ -51,7 +51,7 @@ class ControlFiles(Protocol):
         """
         ...
 
-    def read(self, name: str) -> Found | None:
+    def read(self, name: str) -> ControlFile | None:
         """None where there is no such file."""
         ...
 

@@ -65,7 +65,7 @@ class ApplicationSettings:
     @property
     def packages(self) -> tuple[str, ...]:
         """Maven coordinates, sorted."""
-        return tuple(sorted(item for item in self.conf.get(PACKAGES, "").split(",") if item))
+        return tuple(sorted(package for package in self.conf.get(PACKAGES, "").split(",") if package))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,4 +150,4 @@ class Desired:
 
 
 def _without(known: Mapping[str, T], name: str) -> dict[str, T]:
-    return {other: item for other, item in known.items() if other != name}
+    return {other: value for other, value in known.items() if other != name}

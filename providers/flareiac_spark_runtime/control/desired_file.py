@@ -38,8 +38,8 @@ class DesiredFile(Records):
         """
         self.prepare()
         for _ in self._tries(_DESIRED):
-            found = self._files.read(_DESIRED)
-            known = self._understood(_DESIRED, found, Desired)
+            file = self._files.read(_DESIRED)
+            known = self._understood(_DESIRED, file, Desired)
             current = known or Desired(lineage=lineage, workspace=workspace)
             self.refuse_foreign(current, lineage, workspace)
             if expect is not None and current.revision != expect:
@@ -54,10 +54,10 @@ class DesiredFile(Records):
             )
             if wanted == current and current.revision > 0:
                 return current
-            if found is None:
+            if file is None:
                 self._files.prove()
             wanted = replace(wanted, revision=current.revision + 1)
-            if self._swapped(_DESIRED, wanted, found) is not None:
+            if self._swapped(_DESIRED, wanted, file) is not None:
                 return wanted
         raise AssertionError("the tries end with a failure")
 

@@ -3,7 +3,7 @@
 from typing import Final
 
 from flareiac.kernel.host import this_host
-from flareiac_spark_runtime.control.control_files import Found
+from flareiac_spark_runtime.control.control_files import ControlFile
 from flareiac_spark_runtime.control.errors import ControlError, ErrorKind
 from flareiac_spark_runtime.control.lease import Lease, LeaseState
 from flareiac_spark_runtime.control.processes import Moment, ProcessIdentity
@@ -38,8 +38,8 @@ class LeaseFile(Records):
         """
         self.prepare()
         for _ in self._tries(_LEASE):
-            found = self._files.read(_LEASE)
-            current = self._understood(_LEASE, found, Lease)
+            file = self._files.read(_LEASE)
+            current = self._understood(_LEASE, file, Lease)
             if (
                 current is not None
                 and current.owner != owner
@@ -59,7 +59,7 @@ class LeaseFile(Records):
                 uptime=now.uptime,
                 renewed=now.wall,
             )
-            if self._is_written(lease, found):
+            if self._is_written(lease, file):
                 return lease
         raise AssertionError("the tries end with a failure")
 
@@ -71,18 +71,18 @@ class LeaseFile(Records):
         if (
             own is not None
             and own[:2] == (lease.owner, lease.epoch)
-            and self._is_written(renewed, Found(content=b"", revision=own[2]))
+            and self._is_written(renewed, ControlFile(content=b"", revision=own[2]))
         ):
             return renewed
         for _ in self._tries(_LEASE):
-            found = self._files.read(_LEASE)
-            if not self._is_own(found, lease):
+            file = self._files.read(_LEASE)
+            if not self._is_own(file, lease):
                 return None
-            if self._is_written(renewed, found):
+            if self._is_written(renewed, file):
                 return renewed
         raise AssertionError("the tries end with a failure")
 
-    def _is_written(self, lease: Lease, over: Found | None) -> bool:
+    def _is_written(self, lease: Lease, over: ControlFile | None) -> bool:
         self._own = None
         revision = self._swapped(_LEASE, lease, over)
         if revision is None:
@@ -90,9 +90,9 @@ class LeaseFile(Records):
         self._own = (lease.owner, lease.epoch, revision)
         return True
 
-    def _is_own(self, found: Found | None, lease: Lease) -> bool:
+    def _is_own(self, file: ControlFile | None, lease: Lease) -> bool:
         try:
-            current = self._understood(_LEASE, found, Lease)
+            current = self._understood(_LEASE, file, Lease)
         except ControlError as failure:
             if failure.kind is ErrorKind.FUTURE_VERSION:
                 return False  # only a newer release writes those: its driver has taken over

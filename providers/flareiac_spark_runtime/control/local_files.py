@@ -7,7 +7,7 @@ from pathlib import Path
 
 from flareiac.kernel.durable_files import make_directory
 from flareiac_spark_runtime.control.atomic_files import locked
-from flareiac_spark_runtime.control.control_files import Found, Glance
+from flareiac_spark_runtime.control.control_files import ControlFile, Glance
 from flareiac_spark_runtime.control.errors import ControlError, ErrorKind
 from flareiac_spark_runtime.control.rhythm import LOCAL
 from flareiac_spark_runtime.storage import replace_whole
@@ -36,14 +36,14 @@ class LocalFiles:
     def prove(self) -> None:
         """The lock does it."""
 
-    def read(self, name: str) -> Found | None:
+    def read(self, name: str) -> ControlFile | None:
         try:
             content = (self.place / name).read_bytes()
         except FileNotFoundError:
             return None
         except OSError as failure:
             raise _unreachable(self.place / name, "read", failure) from failure
-        return Found(content=content, revision=sha256(content).hexdigest())
+        return ControlFile(content=content, revision=sha256(content).hexdigest())
 
     def stamp(self, name: str) -> Hashable:
         try:
@@ -73,16 +73,16 @@ class LocalFiles:
         return sha256(content).hexdigest()
 
     def names(self, folder: str) -> Mapping[str, float]:
-        found = {}
+        times = {}
         try:
             for path in (self.place / folder).iterdir():
                 with contextlib.suppress(FileNotFoundError):  # another process removes it
-                    found[path.name] = path.stat().st_mtime
+                    times[path.name] = path.stat().st_mtime
         except FileNotFoundError:
             return {}
         except OSError as failure:
             raise _unreachable(self.place / folder, "read", failure) from failure
-        return found
+        return times
 
     def remove(self, name: str) -> None:
         with contextlib.suppress(OSError):

@@ -20,5 +20,5 @@ def chunk_name(number: int) -> str:
 
 def chunk_numbers(names: Iterable[str]) -> list[int]:
     """The numbers of the chunks among the names of a folder, sorted."""
-    found = (name.removesuffix(".log") for name in names if name.endswith(".log"))
-    return sorted(int(name) for name in found if name.isdecimal())
+    stems = (name.removesuffix(".log") for name in names if name.endswith(".log"))
+    return sorted(int(name) for name in stems if name.isdecimal())

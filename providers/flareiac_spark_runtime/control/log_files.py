@@ -48,8 +48,8 @@ class LogFiles(Records):
 
     def read_log_chunk(self, name: str, number: int) -> bytes:
         """Empty where it was removed. Raises ``ControlError``."""
-        found = self._files.read(f"{_chunks(name)}/{chunk_name(number)}")
-        return found.content if found is not None else b""
+        chunk = self._files.read(f"{_chunks(name)}/{chunk_name(number)}")
+        return chunk.content if chunk is not None else b""
 
     def write_log_chunk(self, name: str, number: int, text: bytes) -> None:
         """Replaces a chunk. Raises ``ControlError``."""
@@ -69,8 +69,8 @@ class LogFiles(Records):
         """The end of what the driver's process printed, wherever it ran; empty where nothing is known. Raises
         ``ControlError``.
         """
-        found = self._files.read(OUTPUT)
-        return found.content if found is not None else b""
+        output = self._files.read(OUTPUT)
+        return output.content if output is not None else b""
 
 
 def _chunks(name: str) -> str:

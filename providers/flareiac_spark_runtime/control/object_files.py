@@ -5,7 +5,7 @@ import uuid
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
 
-from flareiac_spark_runtime.control.control_files import Found, Glance
+from flareiac_spark_runtime.control.control_files import ControlFile, Glance
 from flareiac_spark_runtime.control.errors import ControlError, ErrorKind
 from flareiac_spark_runtime.control.rhythm import OBJECTS
 from flareiac_spark_runtime.storage import ObjectPath
@@ -50,10 +50,12 @@ class ObjectFiles:
         """
         return self.swap(name, b"3", first) is None or self.swap(name, b"4", first) is not None
 
-    def read(self, name: str) -> Found | None:
+    def read(self, name: str) -> ControlFile | None:
         with self._named(name, "read"):
-            found = self.place.store.get(self._key(name))
-            return None if found is None else Found(content=found.content, revision=found.revision)
+            version = self.place.store.get(self._key(name))
+            return (
+                None if version is None else ControlFile(content=version.content, revision=version.revision)
+            )
 
     def stamp(self, name: str) -> Hashable:
         try:
@@ -65,7 +67,7 @@ class ObjectFiles:
     def glance(self) -> Glance | None:
         """One request: the top of the directory is never empty while it is used."""
         try:
-            level = {item.key: item for item in self.place.store.list(self.place.prefix, deep=False)}
+            level = {entry.key: entry for entry in self.place.store.list(self.place.prefix, deep=False)}
         except OSError:
             return None
         desired = level.get(self._key("desired.json"))
@@ -87,9 +89,9 @@ class ObjectFiles:
         with self._named(folder, "listed"):
             listed = place.store.list(place.prefix, deep=False)
             return {
-                item.key.removeprefix(place.prefix): item.modified
-                for item in listed
-                if not item.key.endswith("/")
+                entry.key.removeprefix(place.prefix): entry.modified
+                for entry in listed
+                if not entry.key.endswith("/")
             }
 
     def remove(self, name: str) -> None:

@@ -16,7 +16,7 @@ from flareiac import __version__
 from flareiac.kernel.records import Mismatch, decode, encode
 from flareiac.kernel.user_cache import cache_directory
 from flareiac_spark_runtime.control.atomic_files import RELEASE, from_json, to_json
-from flareiac_spark_runtime.control.control_files import ControlFiles, Found
+from flareiac_spark_runtime.control.control_files import ControlFile, ControlFiles
 from flareiac_spark_runtime.control.errors import ControlError, ErrorKind
 from flareiac_spark_runtime.control.local_files import LocalFiles
 from flareiac_spark_runtime.control.object_files import ObjectFiles
@@ -72,10 +72,10 @@ class Records:
     def _read(self, name: str, record: type[R]) -> R | None:
         return self._understood(name, self._files.read(name), record)
 
-    def _understood(self, name: str, found: Found | None, record: type[R]) -> R | None:
-        if found is None:
+    def _understood(self, name: str, file: ControlFile | None, record: type[R]) -> R | None:
+        if file is None:
             return None
-        content = from_json(found.content, self._where(name))
+        content = from_json(file.content, self._where(name))
         release = content.pop(RELEASE, __version__)
         try:
             # What is to be done is understood whole or refused; the rest may tell more than is known here.
@@ -92,7 +92,7 @@ class Records:
     def _write(self, name: str, record: Any) -> None:
         self._files.write(name, _text(record))
 
-    def _swapped(self, name: str, record: Any, over: Found | None) -> str | None:
+    def _swapped(self, name: str, record: Any, over: ControlFile | None) -> str | None:
         return self._files.swap(name, _text(record), over.revision if over is not None else None)
 
     def _tries(self, name: str) -> Iterator[None]:

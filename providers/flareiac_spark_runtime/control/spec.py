@@ -206,11 +206,15 @@ class JobSpec:
 
     def stream(self, name: str) -> StreamInput:
         """The stream of an input, by its name."""
-        return next(item for item in self.inputs if isinstance(item, StreamInput) and item.name == name)
+        return next(
+            job_input
+            for job_input in self.inputs
+            if isinstance(job_input, StreamInput) and job_input.name == name
+        )
 
     def query_of(self, output: str) -> str:
         """The name of the query that feeds an output."""
-        written = next((item for item in self.outputs if item.name == output), None)
+        written = next((job_output for job_output in self.outputs if job_output.name == output), None)
         if written is not None and written.bad_records:
             return output
         if self.foreach_batch:

@@ -45,9 +45,9 @@ class StepGraph:
         return needed & comes_from_it - {common}
 
     def _on_every_way(self) -> dict[str, set[str]]:
-        found = {name: {name} for name in self.inputs if name in self.streams}
+        on_every_way = {name: {name} for name in self.inputs if name in self.streams}
         for step in self.reads:
-            before = [found[name] for name in self.reads[step] if name in found]
+            before = [on_every_way[name] for name in self.reads[step] if name in on_every_way]
             if before:
-                found[step] = {step} | set.intersection(*before)
-        return found
+                on_every_way[step] = {step} | set.intersection(*before)
+        return on_every_way

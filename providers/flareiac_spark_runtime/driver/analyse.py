@@ -66,12 +66,14 @@ def _analyse_job(session: "SparkSession", spec: JobSpec) -> Iterator[Finding]:
     if cause is not None:
         yield _finding(spec, "", cause)
     undefined: list[str] = []
-    for item in spec.inputs:
+    for job_input in spec.inputs:
         if (
-            cause := _attempt(lambda item=item: temp_views.define_input(session, item, empty_input))
+            cause := _attempt(
+                lambda job_input=job_input: temp_views.define_input(session, job_input, empty_input)
+            )
         ) is not None:
-            undefined.append(item.name)
-            yield _finding(spec, f"inputs.{item.name}", cause)
+            undefined.append(job_input.name)
+            yield _finding(spec, f"inputs.{job_input.name}", cause)
     for step in spec.steps:
         if (cause := _attempt(lambda step=step: temp_views.define_step(session, step, spec))) is not None:
             if not _follows_from(cause, undefined):
@@ -92,7 +94,9 @@ def _analyse_job(session: "SparkSession", spec: JobSpec) -> Iterator[Finding]:
 
 
 def _analyse_output(session: "SparkSession", spec: JobSpec, output: Output) -> None:
-    fed = next(item for item in spec.outputs if item.name == (output.tombstones_of or output.name))
+    fed = next(
+        job_output for job_output in spec.outputs if job_output.name == (output.tombstones_of or output.name)
+    )
     frame = micro_batch.shaped(session, _given(session, spec, fed), fed, spec)
     if isinstance(output, TableOutput) and output.mode == "merge":
         batch_write.check_merge(session, frame, output)
@@ -114,8 +118,8 @@ def _written(spec: JobSpec) -> list[Output]:
 def _given(session: "SparkSession", spec: JobSpec, output: Output) -> Any:
     """The rows that an output is given."""
     if isinstance(output, TableOutput) and output.bad_records:
-        item = spec.stream(output.source)
-        return bad_records.empty_bad_rows(empty_input(session, item), item, output, spec.address)
+        stream = spec.stream(output.source)
+        return bad_records.empty_bad_rows(empty_input(session, stream), stream, output, spec.address)
     return temp_views.view(session, output.source)
 
 

@@ -68,15 +68,15 @@ def value_of(columns: "Mapping[str, spark_types.StructField]", value: AvroValue,
         raise output.refusal("AVRO_SCHEMA_INVALID", "its Avro schema is not of type record")
     _refuse_alike(record, output)
     parts, used, missing = [], set[str](), []
-    for item in record.fields:
-        column = _column(columns, item.name)
+    for avro_field in record.fields:
+        column = _column(columns, avro_field.name)
         if column is None:
-            if not is_nullable(item.type):
-                missing.append(item.name)
+            if not is_nullable(avro_field.type):
+                missing.append(avro_field.name)
             continue
         used.add(column.name.lower())
-        made = _Part(path=column.name, output=output).made(item.type, _Given.of(column))
-        parts.append(f"'{item.name}', {made}")
+        made = _Part(path=column.name, output=output).made(avro_field.type, _Given.of(column))
+        parts.append(f"'{avro_field.name}', {made}")
     if missing:
         why = (
             f"{', '.join(missing)} of its Avro schema takes no null, and {output.source} gives no such column"
@@ -228,19 +228,19 @@ class _Part:
 
     def _struct(self, record: Record, given: _Given) -> str:
         _refuse_alike(record, self.output)
-        members = {item.name: item for item in given.kind.fields}
+        members = {member.name: member for member in given.kind.fields}
         parts, plain = [], True
-        for item in record.fields:
-            member = members.pop(item.name, None)
+        for avro_field in record.fields:
+            member = members.pop(avro_field.name, None)
             if member is None:
-                if not is_nullable(item.type):
-                    raise self._misfit(f"takes no null in {item.name}, which the value does not have")
+                if not is_nullable(avro_field.type):
+                    raise self._misfit(f"takes no null in {avro_field.name}, which the value does not have")
                 continue
-            sql = f"{given.sql}.{quote(item.name)}"
-            part = _Part(path=f"{self.path}.{item.name}", output=self.output, depth=self.depth)
-            made = part.made(item.type, _Given(kind=member.dataType, nullable=member.nullable, sql=sql))
+            sql = f"{given.sql}.{quote(avro_field.name)}"
+            part = _Part(path=f"{self.path}.{avro_field.name}", output=self.output, depth=self.depth)
+            made = part.made(avro_field.type, _Given(kind=member.dataType, nullable=member.nullable, sql=sql))
             plain = plain and made == sql
-            parts.append(f"'{item.name}', {made}")
+            parts.append(f"'{avro_field.name}', {made}")
         if members:
             raise self._misfit(f"has no field {', '.join(members)}, which the value has")
         if plain:
@@ -294,8 +294,8 @@ def _taken(schema: AvroType) -> Iterator[str]:
     match schema:
         case Primitive(name=name, logical=logical):
             wide = _WIDENED.get((name, logical))
-            found = wide[0] if wide else _EXACT.get((name, logical)) or _MILLIS.get((name, logical))
-            yield name if found in (None, name) else f"{logical or name} ({found})"
+            taken = wide[0] if wide else _EXACT.get((name, logical)) or _MILLIS.get((name, logical))
+            yield name if taken in (None, name) else f"{logical or name} ({taken})"
         case Decimal(precision=precision, scale=scale):
             yield f"decimal({precision},{scale})"
         case _:

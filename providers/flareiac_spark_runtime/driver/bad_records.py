@@ -126,18 +126,18 @@ def _counted(frame: "DataFrame", name: str) -> Any:
 
 
 def _known(output: TableOutput, input_name: str, job: str) -> list[str]:
-    found: list[str] = []
+    selected: list[str] = []
     for column in output.columns:
         if column.name in MARKED:
             kind = "STRING" if column.type == "string" else "BINARY" if column.name == "raw" else ""
             value = f"CAST({MARKER}.{column.name} AS {kind})" if kind else f"{MARKER}.{column.name}"
             if kind == "STRING":  # bytes that are no text would make a table that others cannot read
                 value = f"make_valid_utf8({value})"
-            found.append(f"{value} AS {quote(column.name)}")
+            selected.append(f"{value} AS {quote(column.name)}")
         elif column.name in ("input", "job"):
             said = {"input": input_name, "job": job}[column.name]
-            found.append(f"{literal(said)} AS {quote(column.name)}")
-    return found
+            selected.append(f"{literal(said)} AS {quote(column.name)}")
+    return selected
 
 
 def _complaint(input_name: str) -> str:

@@ -24,18 +24,18 @@ def run_batch(session: "SparkSession", spec: JobSpec, log: Logger) -> RunResult:
         raise Refusal("OUTPUT_IN_BATCH", "A batch job writes tables only.")
     for output in outputs:
         tables.target(session, output)
-    done = {output.name: _found(session, spec, output) for output in outputs}
-    found = all(result is not None for result in done.values())
-    if not found:
+    done = {output.name: _earlier_result(session, spec, output) for output in outputs}
+    done_before = all(result is not None for result in done.values())
+    if not done_before:
         temp_views.define_all(session, spec, partial(open_input, starts={}))
     results = {output.name: done[output.name] or _write(session, spec, output, log) for output in outputs}
     first = next(results[output.name] for output in outputs if not output.tombstones_of)
     return RunResult(
-        run_id=spec.run_id, snapshot_id=first.snapshot_id, rows=first.rows, outputs=results, found=found
+        run_id=spec.run_id, snapshot_id=first.snapshot_id, rows=first.rows, outputs=results, found=done_before
     )
 
 
-def _found(session: "SparkSession", spec: JobSpec, output: TableOutput) -> OutputResult | None:
+def _earlier_result(session: "SparkSession", spec: JobSpec, output: TableOutput) -> OutputResult | None:
     if spec.run_id is None:
         return None
     marked = tables.find_mark(session, output, RUN_ID, spec.run_id)
@@ -47,7 +47,9 @@ def _found(session: "SparkSession", spec: JobSpec, output: TableOutput) -> Outpu
 
 
 def _write(session: "SparkSession", spec: JobSpec, output: TableOutput, log: Logger) -> OutputResult:
-    fed = next(item for item in spec.outputs if item.name == (output.tombstones_of or output.name))
+    fed = next(
+        job_output for job_output in spec.outputs if job_output.name == (output.tombstones_of or output.name)
+    )
     rows = micro_batch.shaped(session, temp_views.view(session, fed.source), fed, spec)
     kill_points.reach("driver.before-batch-write", output.name)
     carry = {} if spec.run_id is None else {RUN_ID: spec.run_id}

@@ -74,11 +74,11 @@ _Runs = dict[frozenset[int], list[StageRun]]
 
 
 def _by_nodes(stages: Iterable[tuple[frozenset[int], StageRun]]) -> _Runs:
-    found = defaultdict[frozenset[int], list[StageRun]](list)
+    runs = defaultdict[frozenset[int], list[StageRun]](list)
     for nodes, stage in stages:
         if nodes:
-            found[nodes].append(stage)
-    return found
+            runs[nodes].append(stage)
+    return runs
 
 
 def _read(counted: int, reads: _Runs) -> tuple[int | None, int | None]:
@@ -160,7 +160,7 @@ class BatchScans:
 
 
 def _computed(context: Any, counted: int, jobs: Sequence[tuple[int, list[int]]], batch: int) -> Computed:
-    stages = [stage for number, found in jobs if number == batch for stage in found]
+    stages = [stage for number, job_stages in jobs if number == batch for stage in job_stages]
     if len(stages) == 1:
         return UNKNOWN if _PRODUCT in _graph(context, stages[0]) else once(counted)
     return computed(counted, [run for stage in stages if (run := _run(context, stage)) is not None])

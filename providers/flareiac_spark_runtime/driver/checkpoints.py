@@ -55,15 +55,15 @@ def clear_scraps(checkpoint: str) -> None:
     ``checkpoint.initial-offset-torn``). A checkpoint with batches is left as it is.
     """
     folder = place_at(checkpoint)
-    found = list((folder / "offsets").iterdir()) if (folder / "offsets").is_dir() else []
-    if not all(_SCRAP.fullmatch(item.name) for item in found):
+    entries = list((folder / "offsets").iterdir()) if (folder / "offsets").is_dir() else []
+    if not all(_SCRAP.fullmatch(entry.name) for entry in entries):
         return
     for source in names_in(folder / "sources"):
         place = folder / "sources" / source / "offsets" / "0"
         if place.is_file() and not _is_json(place):
-            found += [place, place.with_name(".0.crc")]
-    for item in found:
-        item.unlink(missing_ok=True)
+            entries += [place, place.with_name(".0.crc")]
+    for entry in entries:
+        entry.unlink(missing_ok=True)
 
 
 def _is_json(path: Place) -> bool:

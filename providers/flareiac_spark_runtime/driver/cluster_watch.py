@@ -146,8 +146,8 @@ class SparkCluster:
     def shortage(self) -> tuple[str, bool]:
         if not is_standalone(self._master):
             return f"{self._master} has given none so far. {_LOOK_THERE}", False
-        found = self._ask()
-        return shortage(found, self._need()), is_forgotten(found)
+        answer = self._ask()
+        return shortage(answer, self._need()), is_forgotten(answer)
 
     def _need(self) -> Need:
         conf = self._context.sc().conf()
@@ -159,16 +159,16 @@ class SparkCluster:
 
     def _ask(self) -> MasterAnswer | Silence:
         """The answer of the master that is active, else of any; silence if none answers."""
-        found: MasterAnswer | Silence = Silence(why="it has no address")
+        best_answer: MasterAnswer | Silence = Silence(why="it has no address")
         for host, port in standalone_hosts(self._master):
             answer = self._answer(host, port)
             if isinstance(answer, MasterAnswer):
-                found = answer
+                best_answer = answer
                 if answer.status == ALIVE:
                     break
-            elif isinstance(found, Silence):
-                found = answer
-        return found
+            elif isinstance(best_answer, Silence):
+                best_answer = answer
+        return best_answer
 
     def _answer(self, host: str, port: int) -> MasterAnswer | Silence:
         own = str(self._context.sc().applicationId())

@@ -46,10 +46,10 @@ def _missing(step: str, place: str) -> Refusal:
 def _holds(folder: Path, wanted: str) -> bool:
     if not folder.is_dir():
         return False
-    found = {
+    files = {
         path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
     }
-    return code_digest(found) == wanted
+    return code_digest(files) == wanted
 
 
 def _write(folder: Path, modules: dict[str, bytes]) -> None:

@@ -97,16 +97,16 @@ class BatchSearch:
 
     def newest(self, table: Any) -> int | None:
         """None if no living ancestor carries a mark of this output. ``table`` as it is now."""
-        found, head = None, None
+        batch, head = None, None
         for snapshot in commits(table, self._branch):
             head = snapshot.id if head is None else head
             if snapshot.id == self._looked_at:
-                found = self._newest
+                batch = self._newest
                 break
-            if (found := self._batch(snapshot.summary)) is not None:
+            if (batch := self._batch(snapshot.summary)) is not None:
                 break
-        self._looked_at, self._newest = head, found
-        return found
+        self._looked_at, self._newest = head, batch
+        return batch
 
     def _batch(self, summary: Mapping[str, str]) -> int | None:
         if summary.get(CHECKPOINT_ID) != self._checkpoint_id or summary.get(OUTPUT) != self._output:

@@ -36,8 +36,8 @@ def common_step_of(session: "SparkSession", spec: JobSpec, outputs: Sequence[Out
     if len(sources) == 1:
         return CommonStep(name=sources.pop())
     reads = {step.name: _reads(session, spec, step.name) for step in spec.steps}
-    streams = [item.name for item in spec.inputs if isinstance(item, StreamInput)]
-    graph = StepGraph(inputs=[item.name for item in spec.inputs], streams=streams, reads=reads)
+    streams = [job_input.name for job_input in spec.inputs if isinstance(job_input, StreamInput)]
+    graph = StepGraph(inputs=[job_input.name for job_input in spec.inputs], streams=streams, reads=reads)
     name = _last_common_step(graph, sources)
     after = graph.after(name, sources)
     steps = tuple(step for step in spec.steps if step.name in after)
@@ -50,28 +50,29 @@ def common_step_of(session: "SparkSession", spec: JobSpec, outputs: Sequence[Out
     return CommonStep(
         name=name,
         steps=tuple(step for step in spec.steps if step.name in wanted),
-        inputs=tuple(item for item in spec.inputs if item.name in wanted),
+        inputs=tuple(job_input for job_input in spec.inputs if job_input.name in wanted),
     )
 
 
 def _spelled(spec: JobSpec, name: str) -> str:
     """As the input or step itself is written."""
     return next(
-        (item.name for item in (*spec.steps, *spec.inputs) if item.name.lower() == name.lower()), name
+        (relation.name for relation in (*spec.steps, *spec.inputs) if relation.name.lower() == name.lower()),
+        name,
     )
 
 
 def _reads(session: "SparkSession", spec: JobSpec, name: str) -> Collection[str]:
     """The inputs and steps that a step itself reads."""
-    known = {item.name.lower(): item.name for item in (*spec.inputs, *spec.steps)}
-    found = set()
+    known = {relation.name.lower(): relation.name for relation in (*spec.inputs, *spec.steps)}
+    names = set()
     for node in logical_plan.nodes(
         logical_plan.analysed(temp_views.view(session, name)), lambda view: view.lower() == name.lower()
     ):
         view = logical_plan.view_name(node)
         if view is not None and view.lower() != name.lower() and view.lower() in known:
-            found.add(known[view.lower()])
-    return found
+            names.add(known[view.lower()])
+    return names
 
 
 def _last_common_step(graph: StepGraph, sources: Collection[str]) -> str:
@@ -80,15 +81,15 @@ def _last_common_step(graph: StepGraph, sources: Collection[str]) -> str:
         raise Refusal(
             "NOT_STREAMING", f"{still[0]!r} reads no stream, so it cannot feed an output of a streaming job."
         )
-    found = graph.last_common_step(sources)
-    if found is None:
+    common = graph.last_common_step(sources)
+    if common is None:
         why = (
             f"With foreach_batch one query feeds all outputs, but {' and '.join(sorted(sources))} have no "
             "stream or step in common that everything comes through. Bring the streams together in one "
             "step, or give the outputs jobs of their own."
         )
         raise Refusal("TRUNK_MISSING", why)
-    return found
+    return common
 
 
 def _refuse_state(session: "SparkSession", step: Step, common: str) -> None:

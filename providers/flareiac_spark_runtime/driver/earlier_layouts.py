@@ -116,10 +116,10 @@ def _near(frame: "DataFrame", field: _Field) -> str | None:
         return None
     times = f"unix_micros(CAST({field.column} AS TIMESTAMP))"
     extent: Any = frame.selectExpr(f"min({times})", f"max({times})")
-    found = extent._jdf.head()
-    if found.isNullAt(0):
+    row = extent._jdf.head()
+    if row.isNullAt(0):
         return f"{field.column} IS NULL"
-    first, last = found.getLong(0), found.getLong(1)
+    first, last = row.getLong(0), row.getLong(1)
     width, greatest = _WIDTH[field.transform] + _SHIFT, 2**63 - 1
     bounds = (max(first - width, -greatest), min(last + width, greatest))
     least, most = (f"CAST(timestamp_micros({at}) AS TIMESTAMP_NTZ)" for at in bounds)

@@ -58,7 +58,7 @@ class _Link(Protocol):
     def message(self) -> str: ...
 
 
-def found_in(chain: Sequence[_Link], failed_tasks: FailedTasks) -> tuple[str, str] | None:
+def error_in(chain: Sequence[_Link], failed_tasks: FailedTasks) -> tuple[str, str] | None:
     """The class and the message of an executor's trouble in a chain of causes, outermost first. That of a
     task in the driver itself is none.
 
@@ -70,13 +70,13 @@ def found_in(chain: Sequence[_Link], failed_tasks: FailedTasks) -> tuple[str, st
     if text is None or task is None or task.group("executor") == _HERE:
         return None
     where = f"on the executor {task.group('executor')} at {task.group('host')}"
-    if found := _VERSIONS.search(text):
-        driver = found.group("driver")
-        return OTHER_PYTHON, f"Python is {found.group('worker')} {where}, and {driver} in the driver."
-    if found := _CANNOT_RUN.search(text):
-        return NO_PYTHON, f"{found.group('program')} cannot be run {where}: {found.group('why')}."
-    if found := _OUT_OF_MEMORY.search(text):
-        return MEMORY, f"A task ran out of memory {where}: {found[0].rstrip('. ')}."
+    if match := _VERSIONS.search(text):
+        driver = match.group("driver")
+        return OTHER_PYTHON, f"Python is {match.group('worker')} {where}, and {driver} in the driver."
+    if match := _CANNOT_RUN.search(text):
+        return NO_PYTHON, f"{match.group('program')} cannot be run {where}: {match.group('why')}."
+    if match := _OUT_OF_MEMORY.search(text):
+        return MEMORY, f"A task ran out of memory {where}: {match[0].rstrip('. ')}."
     return _ended(text, task, where, failed_tasks)
 
 
@@ -85,8 +85,8 @@ def _ended(text: str, task: re.Match[str], where: str, failed_tasks: FailedTasks
     if not ended and not _ENDING.search(text):
         return None
     for error in failed_tasks(int(task.group("stage")), int(task.group("attempt"))):
-        if found := _OUT_OF_MEMORY.search(error):
-            return MEMORY, f"A task ran out of memory on an executor: {found[0].rstrip('. ')}."
+        if match := _OUT_OF_MEMORY.search(error):
+            return MEMORY, f"A task ran out of memory on an executor: {match[0].rstrip('. ')}."
     why = ended.group("why").rstrip(". ") if ended else "it was ending when the task came"
     return LOST, f"The process of a task ended {where}: {why}."
 

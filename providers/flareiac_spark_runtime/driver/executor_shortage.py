@@ -61,47 +61,47 @@ class Need:
     memory: int
 
 
-def is_forgotten(found: MasterAnswer | Silence) -> bool:
+def is_forgotten(answer: MasterAnswer | Silence) -> bool:
     """Returns True if a master that decides alone does not know the application: it was started again without
     its memory. Spark never registers a second time, so that no executor would ever come.
     """
-    return isinstance(found, MasterAnswer) and found.status == ALIVE and not found.knows
+    return isinstance(answer, MasterAnswer) and answer.status == ALIVE and not answer.knows
 
 
-def shortage(found: MasterAnswer | Silence, need: Need) -> str:
+def shortage(answer: MasterAnswer | Silence, need: Need) -> str:
     """The reason that there is no executor, and the way out."""
-    if isinstance(found, Silence):
+    if isinstance(answer, Silence):
         return (
-            f"the master {need.master} does not answer: {found.why}. Start it again. {_GOES_ON} when it "
+            f"the master {need.master} does not answer: {answer.why}. Start it again. {_GOES_ON} when it "
             "gives them executors"
         )
-    if found.status != ALIVE:
-        return f"the master {need.master} says {found.status}. {_GOES_ON} when it is ALIVE"
-    if not found.knows:
+    if answer.status != ALIVE:
+        return f"the master {need.master} says {answer.status}. {_GOES_ON} when it is ALIVE"
+    if not answer.knows:
         return f"the master {need.master} does not know the application: it was started again meanwhile"
-    if found.figures is None:
+    if answer.figures is None:
         return (
             f"{need.master} has given none so far. Its web page lists the workers that are alive, and the "
             f"applications that hold their cores. {_GOES_ON} when an executor runs"
         )
-    return _of_figures(found.figures, need)
+    return _of_figures(answer.figures, need)
 
 
-def _of_figures(found: Figures, need: Need) -> str:
-    alive = [worker for worker in found.workers if worker.state == ALIVE]
+def _of_figures(figures: Figures, need: Need) -> str:
+    alive = [worker for worker in figures.workers if worker.state == ALIVE]
     if not alive:
         return f"no worker of {need.master} is alive. Start workers. {_GOES_ON} then"
-    if found.granted:
+    if figures.granted:
         return (
             f"{need.master} has started executors, and none has reached the driver. They must reach its "
             "spark.driver.host and spark.driver.port, and start with the memory and the Java that they are "
             "given: see the stderr of the executors on the workers"
         )
-    return _too_little(alive, found.others, need)
+    return _too_little(alive, figures.others, need)
 
 
 def _too_little(alive: list[Worker], others: tuple[OtherApplication, ...], need: Need) -> str:
-    if any(item.cores_free >= need.cores and item.memory_free >= need.memory for item in alive):
+    if any(worker.cores_free >= need.cores and worker.memory_free >= need.memory for worker in alive):
         return (
             f"{need.master} lists {_workers(len(alive))} with free cores, and has started no executor there: "
             "they may be gone, which a master notices after a minute. Start workers. "

@@ -89,16 +89,16 @@ class HadoopStore:
         return None
 
     def list(self, prefix: str, *, deep: bool) -> Iterator[Listed]:
-        found: list[Listed] = []
+        listed: list[Listed] = []
         with self._named(prefix), _missing_is_none():
             if deep:
                 each = self._files.listFiles(self._path(prefix), True)
                 while each.hasNext():
-                    found.append(self._listed(each.next()))
+                    listed.append(self._listed(each.next()))
             else:
-                found = [self._listed(status) for status in self._files.listStatus(self._path(prefix))]
-                found = found or [Listed(key=prefix)]
-        return iter(found)
+                listed = [self._listed(status) for status in self._files.listStatus(self._path(prefix))]
+                listed = listed or [Listed(key=prefix)]
+        return iter(listed)
 
     def put(self, key: str, content: bytes) -> None:
         with self._named(key):
@@ -116,8 +116,8 @@ class HadoopStore:
                 builder = builder.overwrite(True).must(f"{_CONDITIONAL}.etag", revision)
             self._is_written(builder, content)
         # Whether it was this request or an earlier one of its own that was refused, the content tells.
-        found = self.get(key)
-        return found.revision if found is not None and found.content == content else None
+        current = self.get(key)
+        return current.revision if current is not None and current.content == content else None
 
     def delete(self, keys: Sequence[str]) -> None:
         for key in keys:

@@ -106,9 +106,9 @@ class _Server(ThreadingHTTPServer):
     block_on_close = False  # a slow client does not hold up the end
 
     def __init__(self, address: ListenAddress, page: Callable[[str], Page | None]) -> None:
-        found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+        candidates = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
         # A name such as localhost may have both kinds of addresses, and most probes ask the older one.
-        family, *_, place = min(found, key=lambda item: item[0] != socket.AF_INET)
+        family, *_, place = min(candidates, key=lambda candidate: candidate[0] != socket.AF_INET)
         self.address_family = family
         self.page = page
         self._guard = threading.Lock()

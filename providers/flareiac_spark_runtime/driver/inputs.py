@@ -40,7 +40,7 @@ class _Opening:
 
 def open_input(
     session: "SparkSession",
-    item: Input,
+    job_input: Input,
     starts: Mapping[str, int | None],
     checkpoints: tuple[Place, ...] = (),
 ) -> Any:
@@ -48,15 +48,15 @@ def open_input(
     (``start_times``); ``checkpoints``: the folders of the job's queries.
     """
     opening = _Opening(session)
-    match item:
+    match job_input:
         case StreamInput():
-            return bad_records.taken_off(_judged(session, item, starts, checkpoints), item)
+            return bad_records.taken_off(_judged(session, job_input, starts, checkpoints), job_input)
         case TableInput():
-            return session.table(opening.table(item.identifier, item.uuid))
+            return session.table(opening.table(job_input.identifier, job_input.uuid))
         case FilesInput():
-            return _files(session, item)
+            return _files(session, job_input)
         case _:
-            assert_never(item)
+            assert_never(job_input)
 
 
 def _files(session: "SparkSession", files_input: FilesInput) -> Any:
@@ -94,10 +94,10 @@ def explained(
     input may have other columns and, on another cluster, a topic of the same name: only the one that the
     complaint names is asked.
     """
-    for item in inputs:
-        if isinstance(item, StreamInput) and bad_records.is_of(complaint, item.name):
-            opening = _Opening(session, item.bad_records, checkpoints, explains=True)
-            return item.source.explained(complaint, opening)
+    for job_input in inputs:
+        if isinstance(job_input, StreamInput) and bad_records.is_of(complaint, job_input.name):
+            opening = _Opening(session, job_input.bad_records, checkpoints, explains=True)
+            return job_input.source.explained(complaint, opening)
     return complaint
 
 
@@ -116,23 +116,23 @@ def _judged(
         raise refusal_of(refused.problem) from None
 
 
-def empty_input(session: "SparkSession", item: Input) -> Any:
+def empty_input(session: "SparkSession", job_input: Input) -> Any:
     """A frame without rows of the declared columns, streaming where the input is; touches no system."""
-    streaming = isinstance(item, StreamInput)
+    streaming = isinstance(job_input, StreamInput)
     source = session.readStream.format("rate").load() if streaming else session.range(0)
-    columns = declared_columns(item)
+    columns = declared_columns(job_input)
     if not columns:
-        raise Refusal("NO_COLUMNS", f"No columns are known of the input {item.name!r}.")
+        raise Refusal("NO_COLUMNS", f"No columns are known of the input {job_input.name!r}.")
     return source.selectExpr(
         *[f"CAST(NULL AS {spark_type(column.type)}) AS {quote(column.name)}" for column in columns]
     )
 
 
-def declared_columns(item: Input) -> tuple[SpecColumn, ...]:
-    match item:
+def declared_columns(job_input: Input) -> tuple[SpecColumn, ...]:
+    match job_input:
         case StreamInput():
-            return item.source.frame_columns
+            return job_input.source.frame_columns
         case TableInput() | FilesInput():
-            return item.columns
+            return job_input.columns
         case _:
-            assert_never(item)
+            assert_never(job_input)

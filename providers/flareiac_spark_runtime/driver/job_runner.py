@@ -263,7 +263,7 @@ class JobRunner(threading.Thread):
         again, and nothing has failed.
         """
         cause = root_cause_of(failure)
-        sources = [item.source for item in spec.inputs if isinstance(item, StreamInput)]
+        sources = [job_input.source for job_input in spec.inputs if isinstance(job_input, StreamInput)]
         try:
             checkpoints = tuple(map(place_at, spec.query_names))
             learned = any(source.learns(cause.message, checkpoints) for source in sources)

@@ -43,14 +43,14 @@ class _Link(Protocol):
     def message(self) -> str: ...
 
 
-def found_in(chain: Sequence[_Link]) -> tuple[str, str] | None:
+def error_in(chain: Sequence[_Link]) -> tuple[str, str] | None:
     """The class and the message of Kafka's own error in a chain of causes, outermost first."""
     for link in reversed(chain):
         if link.class_name.startswith(_PACKAGE):
             return link.class_name.rpartition(".")[2], link.message
     for link in chain:
-        if (found := _IN_TEXT.search(link.message)) is not None:
-            return found.group(1), found.group(2)
+        if (match := _IN_TEXT.search(link.message)) is not None:
+            return match.group(1), match.group(2)
     return None
 
 

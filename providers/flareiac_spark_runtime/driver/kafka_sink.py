@@ -97,8 +97,8 @@ def _described(jvm: Any, admin: Any, output: KafkaOutput) -> Any:
     raise Refusal("TOPIC_NOT_FOUND", why)
 
 
-def _prove(found: Any, output: KafkaOutput) -> None:
-    topic_id = str(found.topicId().toString())
+def _prove(description: Any, output: KafkaOutput) -> None:
+    topic_id = str(description.topicId().toString())
     if output.topic_id is not None and output.topic_id != topic_id:
         why = (
             f"The topic {output.topic} is another one than planned: it has the id {topic_id} and not "
@@ -150,10 +150,10 @@ def _cause(failure: Any) -> str:
 
 
 def _java_map(jvm: Any, settings: Mapping[str, str]) -> Any:
-    found = jvm.java.util.HashMap()
+    java_map = jvm.java.util.HashMap()
     for name, value in settings.items():
-        found.put(name, value)
-    return found
+        java_map.put(name, value)
+    return java_map
 
 
 class _Columns:
@@ -214,15 +214,15 @@ class _Columns:
         return repr(self._output.source)
 
     def _named(self, column: str, part: str) -> tuple[str, Any]:
-        found: tuple[str, Any] | None = self._types.get(column.lower())
-        if found is None:
+        name_and_type: tuple[str, Any] | None = self._types.get(column.lower())
+        if name_and_type is None:
             given = ", ".join(name for name, _type in self._types.values())
             raise Refusal(
                 "KAFKA_COLUMN_MISSING",
                 f"The output {self._output.name!r} takes the {part} from the column {column}, and "
                 f"{self._source} gives {given}.",
             )
-        return found
+        return name_and_type
 
     def _text_or_bytes(self, column: str, part: str) -> str:
         from pyspark.sql import types

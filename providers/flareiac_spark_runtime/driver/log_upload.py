@@ -36,7 +36,7 @@ class LogUpload:
 
     def follow(self, log: logging.Logger, name: str) -> None:
         """From now on what this log takes goes there, too. Asked again, nothing changes."""
-        if self._control.keeps_local_logs or any(isinstance(item, _Copying) for item in log.handlers):
+        if self._control.keeps_local_logs or any(isinstance(handler, _Copying) for handler in log.handlers):
             return
         handler = _Copying(self, name)
         handler.setFormatter(log.handlers[0].formatter if log.handlers else None)

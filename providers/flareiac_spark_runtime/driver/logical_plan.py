@@ -41,7 +41,7 @@ def nodes(plan: Any, enter: Callable[[str], bool] = lambda _view: True) -> Itera
         yield node
         name = view_name(node)
         if name is None or enter(name):
-            waiting += [*_items(node.subqueries()), *_items(node.children())]
+            waiting += [*_elements(node.subqueries()), *_elements(node.children())]
 
 
 def view_name(node: Any) -> str | None:
@@ -55,22 +55,22 @@ def kind(node: Any) -> str:
 
 def columns(node: Any) -> list[str]:
     """The names of the columns that a node gives."""
-    return [str(column.name()) for column in _items(node.output())]
+    return [str(column.name()) for column in _elements(node.output())]
 
 
 def condition_columns(node: Any) -> list[str]:
     """The names of the columns that a filter's condition reads."""
     read = node.condition().references().toSeq()
-    return [str(column.name()) for column in _items(read)]
+    return [str(column.name()) for column in _elements(read)]
 
 
 def is_deterministic(node: Any) -> bool:
     """Returns True if a node by itself gives the same rows of the same rows each time."""
-    return all(expression.deterministic() for expression in _items(node.expressions()))
+    return all(expression.deterministic() for expression in _elements(node.expressions()))
 
 
 def joins_streams(node: Any) -> bool:
-    return kind(node) == "Join" and all(child.isStreaming() for child in _items(node.children()))
+    return kind(node) == "Join" and all(child.isStreaming() for child in _elements(node.children()))
 
 
 def holds_state(node: Any) -> bool:
@@ -82,5 +82,5 @@ def is_watermark(node: Any) -> bool:
     return kind(node) == "EventTimeWatermark" and bool(node.isStreaming())
 
 
-def _items(sequence: Any) -> list[Any]:
+def _elements(sequence: Any) -> list[Any]:
     return [sequence.apply(at) for at in range(sequence.size())]

@@ -69,10 +69,10 @@ def maintain(
 
 
 def _performer(work: Work) -> Performer[Any]:
-    found = performer_of(work.kind)
-    if found is None:
+    performer = performer_of(work.kind)
+    if performer is None:
         raise Refusal("NO_PERFORMER", f'No package that carries out "{work.kind}" is installed here.')
-    return found
+    return performer
 
 
 def _until_committed(

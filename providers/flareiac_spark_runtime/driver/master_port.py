@@ -33,12 +33,12 @@ def await_master(master: str, pause: Callable[[float], object], *, seconds: floa
 
 def _unreachable(master: str) -> str:
     """The reasons that none of the master's hosts accepts a connection; empty if one does."""
-    found = []
+    reasons = []
     for host, port in standalone_hosts(master):
         try:
             socket.create_connection((host, port), timeout=_CONNECT_SECONDS).close()
         except OSError as failure:
-            found.append(failure.strerror or str(failure))
+            reasons.append(failure.strerror or str(failure))
         else:
             return ""
-    return "; ".join(dict.fromkeys(found))
+    return "; ".join(dict.fromkeys(reasons))

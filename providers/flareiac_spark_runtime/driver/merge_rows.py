@@ -83,7 +83,7 @@ def tombstones_statement(session: "SparkSession", output: TableOutput, rows: New
         )
         raise Refusal("MERGE_ORDER_MISSING", why)
     keys = [_key(number, target[key.lower()]) for number, key in enumerate(merge.on)]
-    made = ", ".join([*map(quote, given), *(item for key in keys for item in key.made)])
+    made = ", ".join([*map(quote, given), *(expression for key in keys for expression in key.made)])
     ranked = _ranked(merge, rows, keys, deletes(session, output))
     deleted = f"SELECT {made} FROM ({ranked}) WHERE {_RANK} = 1 AND {_DELETED}"
     meets, column = " AND ".join(key.meets for key in keys), quote(order.name)
@@ -205,7 +205,7 @@ def _reduced(merge: Merge, rows: NewRows, keys: Sequence[_Key], checked: str) ->
     """The new rows, each key once: by choice, or by an error that says how to choose, in the place of the
     column ``checked``.
     """
-    made = [item for key in keys for item in key.made]
+    made = [expression for key in keys for expression in key.made]
     if merge.latest_by is None:
         return _refusing_equal(merge, rows, keys, made, checked)
     # By the keys themselves, and what they meet by is made of the few rows that are left: Spark drops the
@@ -255,7 +255,7 @@ def _not_deleted(
     """The new rows, each key once, with whether each is a delete, and without those whose key was deleted at
     their order or later. A delete stays: its own tombstone is there already.
     """
-    made = [item for key in keys for item in key.made]
+    made = [expression for key in keys for expression in key.made]
     columns = ", ".join([*map(quote, rows.columns), *made, _DELETED])
     latest = f"SELECT {columns} FROM ({_ranked(merge, rows, keys, deleting)}) WHERE {_RANK} = 1"
     meets, order = " AND ".join(key.meets for key in keys), quote(merge.latest_by or "")
@@ -269,9 +269,9 @@ def _refusing_equal(
     merge: Merge, rows: NewRows, keys: Sequence[_Key], made: Sequence[str], checked: str
 ) -> str:
     """All of them; Spark raises an error where two have equal keys."""
-    alike = ", ".join(item for key in keys for item in key.alike)
+    alike = ", ".join(expression for key in keys for expression in key.alike)
     base = f"(SELECT {', '.join(['*', *made])} FROM {quote(rows.view)})"
-    columns = [*map(quote, rows.columns), *(item.rpartition(" ")[2] for item in made)]
+    columns = [*map(quote, rows.columns), *(expression.rpartition(" ")[2] for expression in made)]
     complaint = f"{NOT_UNIQUE}: a batch has several rows with equal {', '.join(merge.on)}".replace(
         "\\", ""
     ).replace("'", "")
@@ -332,10 +332,10 @@ def _attributes(session: "SparkSession", condition: str | None) -> list[list[str
     if condition is None:
         return []
     leaves = session._jsparkSession.sessionState().sqlParser().parseExpression(condition).collectLeaves()
-    found = []
+    names = []
     for at in range(leaves.size()):
         leaf = leaves.apply(at)
         if leaf.getClass().getSimpleName() == "UnresolvedAttribute":
             parts = leaf.nameParts()
-            found.append([str(parts.apply(index)) for index in range(parts.size())])
-    return found
+            names.append([str(parts.apply(index)) for index in range(parts.size())])
+    return names

@@ -97,12 +97,12 @@ class Readings:
 
 def families(readings: Readings) -> tuple[Family, ...]:
     """Every metric, those without a value too, in the order of ``METRICS``."""
-    found: dict[str, list[Sample]] = {name: [] for name in METRICS}
+    samples: dict[str, list[Sample]] = {name: [] for name in METRICS}
     for value in _values(readings):
         if value.value is not None:
-            found[value.name].append(Sample(value=float(value.value), labels=value.labels))
+            samples[value.name].append(Sample(value=float(value.value), labels=value.labels))
     return tuple(
-        Family(name=name, kind=metric.kind, help=metric.help, samples=tuple(found[name]))
+        Family(name=name, kind=metric.kind, help=metric.help, samples=tuple(samples[name]))
         for name, metric in METRICS.items()
     )
 

@@ -73,7 +73,14 @@ class Flow:
 
     def tombstones(self, output: str) -> TableOutput | None:
         """The output that keeps the deletes of an output, None if there is none."""
-        return next((item for item in tables_among(self.outputs) if item.tombstones_of == output), None)
+        return next(
+            (
+                table_output
+                for table_output in tables_among(self.outputs)
+                if table_output.tombstones_of == output
+            ),
+            None,
+        )
 
 
 def flow_of(session: "SparkSession", spec: JobSpec, outputs: Sequence[Output]) -> Flow:
@@ -101,7 +108,7 @@ def flow_of(session: "SparkSession", spec: JobSpec, outputs: Sequence[Output]) -
         outputs=(
             *kept,
             *tables_among(outputs),
-            *(item for item in outputs if not isinstance(item, TableOutput)),
+            *(output for output in outputs if not isinstance(output, TableOutput)),
         ),
         shapes=(lambda batch: {outputs[0].name: batch}) if alone else _Shapes(spec, tuple(outputs), common),
         holds_state=any(logical_plan.holds_state(node) or logical_plan.is_watermark(node) for node in nodes),
@@ -148,8 +155,10 @@ class _Shapes:
     def __call__(self, batch: Any) -> Mapping[str, Any]:
         session = batch.sparkSession
         temp_views.define(batch, self.common.name)
-        for item in self.common.inputs:
-            temp_views.define_input(session, item, lambda session, item: open_input(session, item, {}))
+        for job_input in self.common.inputs:
+            temp_views.define_input(
+                session, job_input, lambda session, job_input: open_input(session, job_input, {})
+            )
         for step in self.common.steps:
             temp_views.define_step(session, step, self.spec)
         return {

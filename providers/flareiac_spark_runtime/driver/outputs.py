@@ -58,13 +58,13 @@ def null_complaint_in(message: str) -> str | None:
     errors.
     """
     said = (raised(NULL_REQUIRED, message) or "").rstrip(". ")
-    found = _NULL.match(said)
-    if found is None:
+    match = _NULL.match(said)
+    if match is None:
         return None
     return (
         f"{said[:1].upper()}{said[1:]}. A step gives no value for it; of a Kafka stream, so does a record "
         "without a value (a tombstone), and a bad one that is kept with null columns. Leave such rows out in "
-        f"a step (WHERE {found.group(1)} IS NOT NULL), give them a value (coalesce), or let the table take "
+        f"a step (WHERE {match.group(1)} IS NOT NULL), give them a value (coalesce), or let the table take "
         "nulls: write its column without not null."
     )
 

@@ -119,18 +119,18 @@ class BatchReport(Foreign):
     @property
     def state_rows(self) -> int | None:
         """Rows that it keeps; None for a query without state."""
-        return sum(item.rows for item in self.state) if self.state else None
+        return sum(operator.rows for operator in self.state) if self.state else None
 
     @property
     def state_bytes(self) -> int | None:
         """Memory that its state takes; None for a query without state, and where a store does not tell."""
-        sizes = [item.bytes for item in self.state if item.bytes is not None]
+        sizes = [operator.bytes for operator in self.state if operator.bytes is not None]
         return sum(sizes) if sizes and len(sizes) == len(self.state) else None
 
     @property
     def dropped_rows(self) -> int | None:
         """Rows that were later than the watermark; None for a query without state."""
-        return sum(item.dropped for item in self.state) if self.state else None
+        return sum(operator.dropped for operator in self.state) if self.state else None
 
 
 def finite(rate: Any) -> float | None:

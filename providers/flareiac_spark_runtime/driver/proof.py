@@ -118,9 +118,11 @@ class Prover:
         frame = session.readStream.format("json").schema("a BIGINT").load(self._folder("control"))
         temp_views.define(frame, "s")
         text, one, other = _CONTROL
-        found = [self._of_query(session.sql(text.format(number)), "complete") for number in (one, one, other)]
-        apart = found[0].query != found[2].query and found[0].state != found[2].state
-        if found[0] == found[1] and apart and not found[0].unknown:
+        planses = [
+            self._of_query(session.sql(text.format(number)), "complete") for number in (one, one, other)
+        ]
+        apart = planses[0].query != planses[2].query and planses[0].state != planses[2].state
+        if planses[0] == planses[1] and apart and not planses[0].unknown:
             return ""
         return "Spark's plans do not tell two queries apart that differ in one literal"
 
@@ -130,7 +132,7 @@ class Prover:
         set_conf(session, spec.conf)
         session.conf.set(_NULLABLE, "false")
         temp_views.define_all(
-            session, spec, lambda _session, item: self._leaf(session, item, sources[item.name])
+            session, spec, lambda _session, job_input: self._leaf(session, job_input, sources[job_input.name])
         )
         fed = [output for output in spec.outputs if not output.tombstones_of and not _is_bad(output)]
         planses: dict[str, _Plans] = {}
@@ -149,16 +151,16 @@ class Prover:
         parts = self._writer.java.parts(frame._jdf, self._writer.modes[mode], self._writer.stateful)
         return _Plans(*map(str, parts))
 
-    def _leaf(self, session: "SparkSession", item: Input, source: ProofSource) -> Any:
+    def _leaf(self, session: "SparkSession", job_input: Input, source: ProofSource) -> Any:
         """A source that Spark knows nothing of but its columns: no constants, which it would compute with."""
-        folder = self._folder(digest([item.kind, source.identity])[:24])
+        folder = self._folder(digest([job_input.kind, source.identity])[:24])
         columns = source.columns
-        if isinstance(item, StreamInput):
+        if isinstance(job_input, StreamInput):
             from pyspark.sql.types import StructField, StructType
 
             declared: Any = StructType.fromDDL(spark_columns(columns))
             never_null = (
-                {column.name for column in columns if column.required} if item.source.table else set()
+                {column.name for column in columns if column.required} if job_input.source.table else set()
             )
             fields = [
                 StructField(field.name, field.dataType, field.name not in never_null)

@@ -40,12 +40,12 @@ def python_frame(session: "SparkSession", step: Step, code: str | None, visible:
     """
     folder = CodeFolder(path=str(code_folder(code, step.name)))
     try:
-        found = _call(session, step, folder, visible)
+        returned = _call(session, step, folder, visible)
     except Refusal:
         raise
     except BaseException as failure:  # SystemExit too: code that ends itself ends its job, never the driver
         raise _refusal(failure, folder) from failure
-    return _checked(session, step, found)
+    return _checked(session, step, returned)
 
 
 def _call(session: "SparkSession", step: Step, folder: "CodeFolder", visible: Sequence[str]) -> Any:
@@ -55,9 +55,9 @@ def _call(session: "SparkSession", step: Step, folder: "CodeFolder", visible: Se
         raise Refusal("CODE_FUNCTION_MISSING", f"There is no function {name} in the module {module_name}.")
     # On this object alone: scripts that were made for spark-submit often end with it.
     session.stop = _not_yours  # type: ignore[method-assign] # of one object
-    found = function(session, Frames(session, visible), copy.deepcopy(dict(step.params)))
+    returned = function(session, Frames(session, visible), copy.deepcopy(dict(step.params)))
     _refuse_queries(session, step)
-    return found
+    return returned
 
 
 def _not_yours() -> None:
@@ -79,22 +79,22 @@ def _refuse_queries(session: "SparkSession", step: Step) -> None:
         raise Refusal("CODE_STARTED_QUERY", why)
 
 
-def _checked(session: "SparkSession", step: Step, found: Any) -> Any:
+def _checked(session: "SparkSession", step: Step, returned: Any) -> Any:
     from pyspark.sql import DataFrame
 
-    if not isinstance(found, DataFrame):
-        what = "nothing" if found is None else f"a value of type {type(found).__name__}"
+    if not isinstance(returned, DataFrame):
+        what = "nothing" if returned is None else f"a value of type {type(returned).__name__}"
         raise Refusal(
             "CODE_RETURNED_NO_FRAME", f"{step.python} returned {what}. A step's function returns a DataFrame."
         )
-    made_by: Any = found.sparkSession
+    made_by: Any = returned.sparkSession
     if not made_by._jsparkSession.equals(session._jsparkSession):
         why = (
             f"{step.python} returned a DataFrame of another session. Make it with the spark that the "
             "function is given."
         )
         raise Refusal("CODE_RETURNED_FOREIGN_FRAME", why)
-    return found
+    return returned
 
 
 class UnknownFrame(KeyError):
@@ -148,8 +148,8 @@ class CodeFolder:
         if not name.startswith(f"{self.package}."):
             return None
         loader: Any = partial(CodeLoader, self)
-        found = (FileFinder(place, (loader, [".py"])).find_spec(name) for place in path or ())
-        return next((spec for spec in found if spec is not None), None)
+        specs = (FileFinder(place, (loader, [".py"])).find_spec(name) for place in path or ())
+        return next((spec for spec in specs if spec is not None), None)
 
     def holds(self, top: str) -> bool:
         """Returns True if ``import top`` means a module of this folder. A folder without ``__init__`` yields
@@ -203,8 +203,8 @@ def _import_from(folder: CodeFolder) -> Callable[..., ModuleType]:
         top = name.partition(".")[0]
         if level or not folder.holds(top):
             return builtins.__import__(name, globals, locals, fromlist or (), level)
-        found = builtins.__import__(f"{folder.package}.{name}", globals, locals, fromlist or (), 0)
-        return found if fromlist else sys.modules[f"{folder.package}.{top}"]
+        module = builtins.__import__(f"{folder.package}.{name}", globals, locals, fromlist or (), 0)
+        return module if fromlist else sys.modules[f"{folder.package}.{top}"]
 
     return import_own_first
 

@@ -59,8 +59,8 @@ class QueryWatch:
         judges, keeps_state = bool(report.bad_records), report.dropped_rows is not None
         reports = [BatchReport.of(one) for one in fresh] if judges or keeps_state else []
         counted = {one.batchId(): one.numInputRows() for one in fresh}
-        found = self._computed(counted)
-        last, rows = found[report.batch], [each.rows for each in found.values()]
+        computed = self._computed(counted)
+        last, rows = computed[report.batch], [each.rows for each in computed.values()]
         self._level_at = time.monotonic() if report.is_level else self._level_at
         self.status = replace(
             self.status,
@@ -75,32 +75,32 @@ class QueryWatch:
             state_bytes=_of_one(report.state_bytes, last.states),
             rows_dropped_by_watermark=_of_one(report.dropped_rows, last.states),
             input_rows=_sum((self.status.input_rows, *rows)),
-            late_rows=self.status.late_rows + self._late_rows(reports, found),
-            bad_records=self._bad_records(reports, found),
+            late_rows=self.status.late_rows + self._late_rows(reports, computed),
+            bad_records=self._bad_records(reports, computed),
         )
 
     def _computed(self, counted: Mapping[int, int]) -> dict[int, Computed]:
-        found = {batch: once(rows) for batch, rows in counted.items() if self.is_kept(batch)}
-        asked = {batch: rows for batch, rows in counted.items() if batch not in found}
-        return {**found, **(self._scans.of(asked) if asked else {})}
+        computed = {batch: once(rows) for batch, rows in counted.items() if self.is_kept(batch)}
+        asked = {batch: rows for batch, rows in counted.items() if batch not in computed}
+        return {**computed, **(self._scans.of(asked) if asked else {})}
 
-    def _late_rows(self, fresh: Sequence[BatchReport], found: Mapping[int, Computed]) -> int:
+    def _late_rows(self, fresh: Sequence[BatchReport], computed: Mapping[int, Computed]) -> int:
         """Adds up late rows. All of a count is taken where it is not known how often they were counted: too
         many are better than none.
         """
         counts = (
-            (report.dropped_rows or 0, _of_one(report.dropped_rows or 0, found[report.batch].states))
+            (report.dropped_rows or 0, _of_one(report.dropped_rows or 0, computed[report.batch].states))
             for report in fresh
         )
         return sum(counted if single is None else single for counted, single in counts)
 
     def _bad_records(
-        self, fresh: Sequence[BatchReport], found: Mapping[int, Computed]
+        self, fresh: Sequence[BatchReport], computed: Mapping[int, Computed]
     ) -> dict[str, int | None]:
         counts = dict(self.status.bad_records)
         for report in fresh:
             for name, count in report.bad_records.items():
-                counts[name] = _sum((counts.get(name, 0), _of_one(count, found[report.batch].scans)))
+                counts[name] = _sum((counts.get(name, 0), _of_one(count, computed[report.batch].scans)))
         return counts
 
     def _judge_idleness(self, worked: bool, seen: Activity) -> None:

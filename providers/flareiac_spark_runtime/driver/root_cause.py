@@ -139,17 +139,17 @@ def choose(
     chain = [replace(link, message=masked(link.message)) for link in chain]
     # The plan of a query, which its failure ends with, holds the text of every complaint it might make.
     said = [link.message.partition(_PLAN)[0] for link in chain]
-    for name, found_in in (
+    for name, complaint_of in (
         (BAD_RECORD, complaint_in),
         (NULL_REQUIRED, null_complaint_in),
         (MALFORMED_UUID, partial(raised, MALFORMED_UUID)),
         (NOT_UTF8, partial(raised, NOT_UTF8)),
         (NUMBER_NOT_HELD, partial(raised, NUMBER_NOT_HELD)),
     ):
-        if (complaint := next(filter(None, map(found_in, said)), None)) is not None:
+        if (complaint := next(filter(None, map(complaint_of, said)), None)) is not None:
             return ErrorSummary(error_class=name, message=complaint, permanent=False)
     error_class, message = (
-        executor_errors.found_in(chain, failed_tasks) or kafka_errors.found_in(chain) or _innermost(chain)
+        executor_errors.error_in(chain, failed_tasks) or kafka_errors.error_in(chain) or _innermost(chain)
     )
     lines = _first_lines(message)
     if (place := _place(chain)) and place not in lines:
@@ -223,8 +223,8 @@ def _place(chain: Sequence[Link]) -> str | None:
     """
     for link in chain:
         if (link.condition or "").startswith("FAILED_READ_FILE") or "FAILED_READ_FILE" in link.message:
-            found = _FILE.search(link.message)
-            return f"in the file {found.group(1)}" if found else None
+            match = _FILE.search(link.message)
+            return f"in the file {match.group(1)}" if match else None
     return None
 
 
@@ -277,8 +277,8 @@ def _end_of_traceback(message: str) -> str:
     """
     place, known = "", list[str]()
     for line in message.rpartition(_PYTHON)[2].splitlines():
-        if found := _PYTHON_FRAME.match(line):
-            place, known = f"{found.group(1)}:{found.group(2)}: ", []
+        if match := _PYTHON_FRAME.match(line):
+            place, known = f"{match.group(1)}:{match.group(2)}: ", []
         elif known or (line and not line[0].isspace()):
             known.append(line)
     return place + "\n".join(known)

@@ -23,8 +23,8 @@ class RunningTotals:
     def counts(self) -> Mapping[str, int]:
         """The totals of all queries that counted something, by their ids."""
         ids = {*self._before, *self._last}
-        found = {name: self._before.get(name, 0) + self._last.get(name, ("", 0))[1] for name in ids}
-        return {name: count for name, count in sorted(found.items()) if count}
+        totals = {name: self._before.get(name, 0) + self._last.get(name, ("", 0))[1] for name in ids}
+        return {name: count for name, count in sorted(totals.items()) if count}
 
     def added(self, query: QueryStatus) -> QueryStatus:
         """The status of a run with its total in the place of its own count."""

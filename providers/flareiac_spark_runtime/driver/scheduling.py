@@ -35,12 +35,12 @@ def pool_conf(pools: Mapping[str, PoolSettings], scratch: Path) -> dict[str, str
 
 def allocations(pools: Mapping[str, PoolSettings]) -> str:
     """Spark's allocation file. Jobs of one pool share it as equals."""
-    items = "".join(
+    elements = "".join(
         f"<pool name={quoteattr(name)}><schedulingMode>FAIR</schedulingMode>"
         f"<weight>{pool.weight}</weight><minShare>{pool.min_share}</minShare></pool>"
         for name, pool in sorted(pools.items())
     )
-    return f'<?xml version="1.0"?><allocations>{items}</allocations>'
+    return f'<?xml version="1.0"?><allocations>{elements}</allocations>'
 
 
 def enter(session: "SparkSession", pool: str) -> None:

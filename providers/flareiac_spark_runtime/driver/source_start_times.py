@@ -21,22 +21,24 @@ def start_times(spec: JobSpec) -> Mapping[str, int | None]:
     generation.
     """
     wanted = {
-        item.name: table.start_from
-        for item in spec.inputs
-        if isinstance(item, StreamInput) and (table := item.source.table) is not None
+        job_input.name: table.start_from
+        for job_input in spec.inputs
+        if isinstance(job_input, StreamInput) and (table := job_input.source.table) is not None
     }
     folders = [place_at(output.checkpoint) for output in spec.outputs if output.checkpoint]
     prepared = [
-        item.name
-        for item in spec.inputs
-        if isinstance(item, StreamInput) and item.source.begins_at_times and item.name not in wanted
+        job_input.name
+        for job_input in spec.inputs
+        if isinstance(job_input, StreamInput)
+        and job_input.source.begins_at_times
+        and job_input.name not in wanted
     ]
     notes = [folder.with_name(f".{folder.name}.starts.json") for folder in folders]
     if not notes or not (wanted or prepared):
         return {}
     try:
         # An output that was added later begins where the others began.
-        known = next((found for note in notes if (found := read_json(note)) is not None), None)
+        known = next((content for note in notes if (content := read_json(note)) is not None), None)
         if known is None and not wanted:
             return {}
         if known is None:

@@ -48,40 +48,40 @@ class SourceWatch(threading.Thread):
                 self._well_at.pop(runner.address, None)
                 runner.wait_for("")
                 continue
-            problem, silent = self._found(spec)
+            problem, silent = self._problem_in(spec)
             runner.wait_for(silent)
             if problem is None:
                 if not silent:
                     self._well_at[runner.address] = begun
             elif before.get(runner.address) == problem:
                 well_at = max(self._well_at.get(runner.address, 0.0), runner.proven_at)
-                runner.refuse(_as_found(problem, well_at))
+                runner.refuse(_seen_while_running(problem, well_at))
             else:
                 self._seen[runner.address] = problem
         self._kept.sweep()
 
-    def _found(self, spec: JobSpec) -> tuple[StartProblem | None, str]:
+    def _problem_in(self, spec: JobSpec) -> tuple[StartProblem | None, str]:
         """The problem of a source that ends the job (None for none), and the reason that another one could
         not be asked (empty for none).
         """
         silent = ""
         checkpoints = [place_at(folder) for folder in spec.query_names]
-        for item in spec.inputs:
-            if isinstance(item, StreamInput):
+        for job_input in spec.inputs:
+            if isinstance(job_input, StreamInput):
                 try:
-                    problem = item.source.prove_running(jvm, checkpoints, self._kept)
+                    problem = job_input.source.prove_running(jvm, checkpoints, self._kept)
                 except StartRefused as refused:
                     silent = silent or refused.problem.why
                     continue
                 except Exception as error:  # noqa: BLE001 - what cannot be looked at is no reason to stop
-                    self._log.debug("%s, %s: not looked at: %s", spec.address, item.name, error)
+                    self._log.debug("%s, %s: not looked at: %s", spec.address, job_input.name, error)
                     continue
                 if problem is not None:
                     return problem, silent
         return None, silent
 
 
-def _as_found(problem: StartProblem, well_at: float) -> StartProblem:
+def _seen_while_running(problem: StartProblem, well_at: float) -> StartProblem:
     since = dt.datetime.fromtimestamp(well_at, dt.UTC).isoformat(timespec="seconds")
     why = (
         f"{problem.why} This was found while the job ran: rows that it wrote since {since} may be of "

@@ -108,8 +108,8 @@ def start_spark(settings: ApplicationSettings, scratch: Path) -> Started:
 
 def machine_conf() -> dict[str, str]:
     """The settings that belong to this machine, as the process was given them."""
-    found: dict[str, str] = json.loads(os.environ.get(LAUNCH_CONF, "{}"))
-    return found
+    conf: dict[str, str] = json.loads(os.environ.get(LAUNCH_CONF, "{}"))
+    return conf
 
 
 def machine_master() -> str:

@@ -64,10 +64,10 @@ def _refuse_moved(folder: Place) -> None:
 
 
 def _prove_checkpoint(folder: str, output: str, known: str | None) -> None:
-    found = _query_in(place_at(folder), output)
+    id_on_disk = _query_in(place_at(folder), output)
     if known is None:
         return
-    lost = lost_checkpoint(folder, output, known=known, id_on_disk=found)
+    lost = lost_checkpoint(folder, output, known=known, id_on_disk=id_on_disk)
     if lost is not None:
         why = (
             f"{lost.what}. {lost.why} Put the folder back where it was; flareiac plan names the other "
@@ -97,7 +97,7 @@ def _refuse_half_a_copy(path: Place, output: str) -> None:
     logs = [
         log
         for log in ("offsets", "commits")
-        if (path / log).is_dir() and any(item.name.isdigit() for item in (path / log).iterdir())
+        if (path / log).is_dir() and any(entry.name.isdigit() for entry in (path / log).iterdir())
     ]
     if logs and not _is_prepared(path):
         raise Refusal(
@@ -120,19 +120,19 @@ def _damaged(output: str, what: str) -> str:
 
 
 def _prove_batch_in_flight(spec: JobSpec, path: Place, output: str) -> None:
-    sources = [item.source for item in spec.inputs if isinstance(item, StreamInput)]
+    sources = [job_input.source for job_input in spec.inputs if isinstance(job_input, StreamInput)]
     try:
-        found = [lost for source in sources if (lost := source.lost_in_flight(path, spec.conf)) is not None]
+        losses = [lost for source in sources if (lost := source.lost_in_flight(path, spec.conf)) is not None]
     except (Damaged, OSError) as failure:
         raise Refusal(CHECKPOINT_DAMAGED, _damaged(output, f"its logs cannot be read ({failure})")) from None
-    for lost in found:
+    for lost in losses:
         why = f"Batch {lost.batch} of output {output} was begun and is done again, and {lost.why}"
         raise Refusal(lost.error_class, why)
 
 
 def _prove_sources(spec: JobSpec) -> None:
     """Each source asks its system whether every query can go on."""
-    sources = [item.source for item in spec.inputs if isinstance(item, StreamInput)]
+    sources = [job_input.source for job_input in spec.inputs if isinstance(job_input, StreamInput)]
     checkpoints = [place_at(folder) for folder in spec.query_names]
     for source in sources:
         others = [other for other in sources if other is not source]
@@ -149,20 +149,20 @@ def _prove_sources(spec: JobSpec) -> None:
 
 def _source_folders(spec: JobSpec) -> Iterator[tuple[str, Place]]:
     """Local folders and files that are read by name. A pattern may match later."""
-    for item in spec.inputs:
-        path = _path_of(item)
+    for job_input in spec.inputs:
+        path = _path_of(job_input)
         local = str(place_at(path)) if path is not None else ""
         if local and not is_pattern(local) and not _SCHEME.match(local):
-            yield item.name, Path(local)
+            yield job_input.name, Path(local)
 
 
-def _path_of(item: Input) -> str | None:
-    match item:
+def _path_of(job_input: Input) -> str | None:
+    match job_input:
         case StreamInput():
-            return item.source.folder
+            return job_input.source.folder
         case FilesInput():
-            return item.path
+            return job_input.path
         case TableInput():
             return None
         case _:
-            assert_never(item)
+            assert_never(job_input)

@@ -76,10 +76,12 @@ def _stored(value: Any, kind: Any, otherwise: Callable[[Any], Any] | None) -> An
             ]
             return F.when(value.isNotNull(), F.struct(*fields))
         case types.ArrayType():
-            return F.transform(value, lambda item: _stored(item, kind.elementType, otherwise))
+            return F.transform(value, lambda element: _stored(element, kind.elementType, otherwise))
         case types.MapType():
             keyed = F.transform_keys(value, lambda key, _: _stored(key, kind.keyType, otherwise))
-            return F.transform_values(keyed, lambda _, item: _stored(item, kind.valueType, otherwise))
+            return F.transform_values(
+                keyed, lambda _, map_value: _stored(map_value, kind.valueType, otherwise)
+            )
         case _:
             canonical = F.when(value.isNull() | value.rlike(_CANONICAL), F.lower(value))
             return canonical.otherwise(value if otherwise is None else otherwise(value))

@@ -160,8 +160,8 @@ def _quarantine(
 ) -> Callable[[], QueryWatch]:
     """Starts the query that writes the bad records of an input. ``marked`` opens it with its marker."""
     tables.load(session, output.identifier, output.uuid)
-    item = spec.stream(output.source)
-    rows = bad_records.bad_rows(marked(item), item, output, spec.address)
+    stream = spec.stream(output.source)
+    rows = bad_records.bad_rows(marked(stream), stream, output, spec.address)
     return _by_epoch(shape(rows, output), spec, output)
 
 

@@ -38,14 +38,16 @@ class MaintainedTable:
     def steps(self) -> tuple[Step, ...]:
         """The commits of this operation among the ancestors of the main branch, oldest first."""
         self.table.refresh()
-        found = [commit for commit in commits(self.table, None) if commit.summary.get(OPERATION) == self.key]
+        own_commits = [
+            commit for commit in commits(self.table, None) if commit.summary.get(OPERATION) == self.key
+        ]
         return tuple(
             Step(
                 id=commit.id,
                 parent=_parent(self.table, commit.id),
                 summary={str(key): str(value) for key, value in commit.summary.items()},
             )
-            for commit in reversed(found)
+            for commit in reversed(own_commits)
         )
 
     def outcome(self, done: Sequence[Step]) -> dict[str, int | None]:

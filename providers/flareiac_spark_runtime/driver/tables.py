@@ -63,7 +63,7 @@ def target(session: "SparkSession", output: TableOutput) -> Any:
     return table
 
 
-def _found(session: "SparkSession", identifier: Sequence[str]) -> Any:
+def _loaded(session: "SparkSession", identifier: Sequence[str]) -> Any:
     """Iceberg's table object, None where the catalog has no such table."""
     from pyspark.errors import AnalysisException
 
@@ -80,17 +80,17 @@ def load(session: "SparkSession", identifier: Sequence[str], uuid: str | None) -
     name.
     """
     shown = ".".join(identifier)
-    table = _found(session, identifier)
+    table = _loaded(session, identifier)
     if table is None:
         # A refusal is permanent. Right after another process has created a table, a look may miss it (seen).
         time.sleep(_SECOND_LOOK)
-        table = _found(session, identifier)
+        table = _loaded(session, identifier)
     if table is None:
         raise Refusal("TABLE_NOT_FOUND", f"The table {shown} does not exist.")
-    found = str(table.uuid().toString())
-    if uuid is not None and found != uuid:
+    table_uuid = str(table.uuid().toString())
+    if uuid is not None and table_uuid != uuid:
         why = (
-            f"The table {shown} is another one than planned: it has the uuid {found} and not {uuid}. It "
+            f"The table {shown} is another one than planned: it has the uuid {table_uuid} and not {uuid}. It "
             "was dropped and created again."
         )
         raise Refusal("TABLE_REPLACED", why)

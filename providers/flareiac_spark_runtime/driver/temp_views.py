@@ -14,9 +14,11 @@ if TYPE_CHECKING:
 OpenInput = Callable[[Any, Input], Any]
 
 
-def define_input(session: "SparkSession", item: Input, open_input: OpenInput) -> None:
-    frame = open_input(session, item)
-    define(_marked(frame, item.watermark if isinstance(item, StreamInput) else None), item.name)
+def define_input(session: "SparkSession", job_input: Input, open_input: OpenInput) -> None:
+    frame = open_input(session, job_input)
+    define(
+        _marked(frame, job_input.watermark if isinstance(job_input, StreamInput) else None), job_input.name
+    )
 
 
 def define_step(session: "SparkSession", step: Step, spec: JobSpec) -> None:
@@ -26,8 +28,8 @@ def define_step(session: "SparkSession", step: Step, spec: JobSpec) -> None:
 
 def define_all(session: "SparkSession", spec: JobSpec, open_input: OpenInput) -> None:
     """Every input, then every step in order."""
-    for item in spec.inputs:
-        define_input(session, item, open_input)
+    for job_input in spec.inputs:
+        define_input(session, job_input, open_input)
     for step in spec.steps:
         define_step(session, step, spec)
 
@@ -43,7 +45,9 @@ def view(session: "SparkSession", name: str) -> Any:
 def _frame(session: "SparkSession", step: Step, spec: JobSpec) -> Any:
     if step.python is not None:
         earlier = [other.name for other in spec.steps[: spec.steps.index(step)]]
-        return python_frame(session, step, spec.code, [*(item.name for item in spec.inputs), *earlier])
+        return python_frame(
+            session, step, spec.code, [*(job_input.name for job_input in spec.inputs), *earlier]
+        )
     if step.sql is None:
         raise Refusal("STEP_NOT_UNDERSTOOD", f"The step {step.name!r} has neither SQL nor a Python function.")
     return session.sql(step.sql)

@@ -136,13 +136,13 @@ def marked_files(frame: Any, columns: tuple[SpecColumn, ...], text: Text) -> Any
     required = frame.sparkSession.createDataFrame([], text.schema(columns)).schema
     names = [quote(column.name) for column in columns]
     if not text.explained:
-        is_bad = (is_corrupt(), *(found for found, _ in missing_values(columns, required)))
+        is_bad = (is_corrupt(), *(condition for condition, _ in missing_values(columns, required)))
         return frame.selectExpr(*names, f"NOT ({' OR '.join(is_bad)}) AS {GOOD}")
     raw = raw_of_files(names)
     error = decoder.file_error(required)
-    found = frame.selectExpr(*names, _CORRUPT, "_metadata", f"{error} AS {ERROR}")
+    rows = frame.selectExpr(*names, _CORRUPT, "_metadata", f"{error} AS {ERROR}")
     known = {"raw": raw, "error": ERROR, "file": "_metadata.file_path"}
-    return found.selectExpr(*names, f"{ERROR} IS NULL AS {GOOD}", marker(known))
+    return rows.selectExpr(*names, f"{ERROR} IS NULL AS {GOOD}", marker(known))
 
 
 def marker(known: Mapping[str, str]) -> str:
@@ -177,11 +177,11 @@ def missing_values(columns: tuple[SpecColumn, ...], schema: Any, of: str = "") -
     """A condition for each required value that a row may miss, and its name. ``schema``: the columns as
     Spark's struct type, ``of``: the expression of the struct that holds them.
     """
-    for column, found in zip(columns, schema.fields, strict=True):
+    for column, struct_field in zip(columns, schema.fields, strict=True):
         place = f"{of}{quote(column.name)}"
         if column.required:
             yield f"{place} IS NULL", column.name
-        for condition in _missing_within(place, found.dataType):
+        for condition in _missing_within(place, struct_field.dataType):
             yield condition, f"a part of {column.name}"
 
 
@@ -296,9 +296,9 @@ class _Decoder:
         """The condition that the text is one JSON object that fits, and nothing else: ``from_json`` stops
         after the first one.
         """
-        found = f"{_DECODED}.{_CORRUPT} IS NULL AND {_DECODED}.{self._end}"
+        fits = f"{_DECODED}.{_CORRUPT} IS NULL AND {_DECODED}.{self._end}"
         commented = f" OR {self._is_one_element}" if self._allows_comments else ""
-        return f"({found}{commented})"
+        return f"({fits}{commented})"
 
     @property
     def _allows_comments(self) -> bool:
@@ -388,14 +388,14 @@ def _missing_within(place: str, kind: Any) -> Iterator[str]:
                     yield f"({place} IS NOT NULL AND {part} IS NULL)"
                 yield from _missing_within(part, field.dataType)
         case "array":
-            yield from _missing_in_items(place, kind.elementType)
+            yield from _missing_in_elements(place, kind.elementType)
         case "map":
-            yield from _missing_in_items(f"map_values({place})", kind.valueType)
+            yield from _missing_in_elements(f"map_values({place})", kind.valueType)
         case _:
             pass
 
 
-def _missing_in_items(items: str, kind: Any) -> Iterator[str]:
-    found = list(_missing_within("x", kind))
-    if found:
-        yield f"coalesce(exists({items}, x -> {' OR '.join(found)}), false)"
+def _missing_in_elements(elements: str, kind: Any) -> Iterator[str]:
+    conditions = list(_missing_within("x", kind))
+    if conditions:
+        yield f"coalesce(exists({elements}, x -> {' OR '.join(conditions)}), false)"

@@ -78,8 +78,8 @@ def _readable(declared: Any, held: Any, path: str) -> list[str]:
 
 def _refused(declared: Any, held: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[str, str, str]]:
     """The nested decimals that are declared as whole numbers: a cast of what is around them drops digits."""
-    kind, found = declared.typeName(), held.typeName()
-    if len(place) > 1 and kind in _DIGITS and found == "decimal" and held.scale > 0:
+    kind, held_kind = declared.typeName(), held.typeName()
+    if len(place) > 1 and kind in _DIGITS and held_kind == "decimal" and held.scale > 0:
         yield ".".join(place), held.simpleString(), "int" if kind == "integer" else kind
     for name, inner, other in _pairs(declared, held):
         yield from _refused(inner, other, (*place, name))
@@ -87,12 +87,12 @@ def _refused(declared: Any, held: Any, place: tuple[str, ...] = ()) -> Iterator[
 
 def _ddl(declared: Any, held: Any = None) -> str:
     """A type as text, of the size that a file needs where ``held`` is its type there."""
-    kind, found = declared.typeName(), held.typeName() if held is not None else ""
-    if (kind, found) == ("integer", "long"):
+    kind, held_kind = declared.typeName(), held.typeName() if held is not None else ""
+    if (kind, held_kind) == ("integer", "long"):
         return "bigint"
-    if kind in _DIGITS and found == "decimal":
+    if kind in _DIGITS and held_kind == "decimal":
         return f"decimal({min(_DIGITS[kind] + held.scale, 38)},{held.scale})"
-    same = held if kind == found else None
+    same = held if kind == held_kind else None
     if kind == "struct":
         known = {name: other for name, _inner, other in _pairs(declared, same)} if same is not None else {}
         fields = (f"{quote(each.name)}: {_ddl(each.dataType, known.get(each.name))}" for each in declared)

@@ -29,16 +29,16 @@ def java_settings(client: Mapping[str, str]) -> dict[str, str]:
     """Settings by the names of Kafka's Java client, ready to use. Raises ``Failure`` for a secret that this
     process cannot have.
     """
-    found = resolve_all(client)
-    user, password = found.pop(_USER, None), found.pop("sasl.password", None)
-    module = _MODULES.get(found.get(_MECHANISM, ""))
-    if user is not None and password is not None and module is not None and _LOGIN not in found:
+    settings = resolve_all(client)
+    user, password = settings.pop(_USER, None), settings.pop("sasl.password", None)
+    module = _MODULES.get(settings.get(_MECHANISM, ""))
+    if user is not None and password is not None and module is not None and _LOGIN not in settings:
         name, (of_user, of_password) = module
-        found[_LOGIN] = (
+        settings[_LOGIN] = (
             f"org.apache.kafka.common.security.{name} required "
             f'{of_user}="{_quoted(user)}" {of_password}="{_quoted(password)}";'
         )
-    return found
+    return settings
 
 
 def exceeding(settings: Mapping[str, str], limit: int) -> Iterator[tuple[str, str]]:

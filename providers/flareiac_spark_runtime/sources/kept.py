@@ -20,9 +20,9 @@ class Kept:
 
     def drop(self, key: Hashable) -> None:
         """Closes the one of a key, so that the next is a new one."""
-        found = self._open.pop(key, None)
-        if found is not None:
-            found.close()
+        opened = self._open.pop(key, None)
+        if opened is not None:
+            opened.close()
 
     def sweep(self) -> None:
         """Closes those that were not asked for since the last time."""

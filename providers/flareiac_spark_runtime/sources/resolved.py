@@ -187,8 +187,8 @@ def resolved_class(kind: str) -> type[ResolvedSource] | None:
     """The record of a kind; None for a kind that is not known."""
     if kind not in sources.KINDS:
         return None
-    found: type[ResolvedSource] = import_module(f"{sources.__name__}.{kind}.resolved").KIND
-    return found
+    source_class: type[ResolvedSource] = import_module(f"{sources.__name__}.{kind}.resolved").KIND
+    return source_class
 
 
 Source: TypeAlias = Annotated[ResolvedSource, by_kind(resolved_class)]

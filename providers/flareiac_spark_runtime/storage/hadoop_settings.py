@@ -20,18 +20,18 @@ _CREDENTIALS: Final = (
 
 def hadoop_settings(environment: Mapping[str, str]) -> dict[str, str]:
     """Hadoop's settings by name. ``s3://`` and ``s3a://`` mean the same."""
-    found = {
+    settings = {
         "fs.s3.impl": _FILES,
         "fs.s3a.impl": _FILES,
         "fs.s3a.aws.credentials.provider": ",".join(_CREDENTIALS),
     }
     if endpoint := endpoint_of(environment):
-        found |= {ENDPOINT: endpoint, "fs.s3a.path.style.access": "true"}
+        settings |= {ENDPOINT: endpoint, "fs.s3a.path.style.access": "true"}
     if region := _first(environment, *_REGIONS):
-        found[REGION] = region
+        settings[REGION] = region
     elif endpoint:
-        found[REGION] = "us-east-1"  # servers of others know no regions, and the client insists on one
-    return found
+        settings[REGION] = "us-east-1"  # servers of others know no regions, and the client insists on one
+    return settings
 
 
 def endpoint_of(environment: Mapping[str, str]) -> str:

@@ -12,10 +12,10 @@ class ListedStore:
 
     def __init__(self, store: ObjectStore, prefix: str) -> None:
         self._store, self._prefix = store, prefix
-        self._objects = {item.key: item for item in store.list(prefix, deep=True)}
+        self._objects = {listed.key: listed for listed in store.list(prefix, deep=True)}
         self._levels: dict[str, dict[str, Listed]] = {}
-        for item in self._objects.values():
-            self._enter(item)
+        for listed in self._objects.values():
+            self._enter(listed)
 
     @property
     def address(self) -> str:
@@ -33,7 +33,7 @@ class ListedStore:
         if not prefix.startswith(self._prefix):
             yield from self._store.list(prefix, deep=deep)
         elif deep:
-            yield from (item for key, item in self._objects.items() if key.startswith(prefix))
+            yield from (listed for key, listed in self._objects.items() if key.startswith(prefix))
         else:
             yield from self._levels.get(prefix, {}).values()
 

@@ -84,21 +84,21 @@ class ObjectPath:
 
     def iterdir(self) -> "Iterator[ObjectPath]":
         """Raises ``FileNotFoundError`` at once where there is no folder."""
-        found = [item.key for item in self.store.list(self.prefix, deep=False)]
-        if not found:
+        keys = [listed.key for listed in self.store.list(self.prefix, deep=False)]
+        if not keys:
             raise _missing(self)
-        return iter([ObjectPath(self.store, key) for key in found if key != self.prefix])
+        return iter([ObjectPath(self.store, key) for key in keys if key != self.prefix])
 
     def read_bytes(self) -> bytes:
         """Raises ``FileNotFoundError``."""
-        found = self.store.get(self.key)
-        if found is None:
+        version = self.store.get(self.key)
+        if version is None:
             raise (
                 IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
                 if self.is_dir()
                 else _missing(self)
             )
-        return found.content
+        return version.content
 
     def read_text(self, encoding: str = "utf-8") -> str:
         """Raises ``FileNotFoundError``, and ``ValueError`` for what is not text."""
@@ -106,10 +106,10 @@ class ObjectPath:
 
     def stat(self) -> FileStat:
         """Raises ``FileNotFoundError``."""
-        found = self.store.look(self.key)
-        if found is None:
+        listed = self.store.look(self.key)
+        if listed is None:
             raise _missing(self)
-        return FileStat(found.size, found.modified)
+        return FileStat(listed.size, listed.modified)
 
     def below(self) -> Iterator[Listed]:
         """Every object below this folder."""

@@ -58,8 +58,8 @@ def is_object_uri(text: str) -> bool:
     """Returns True if a text names a place in object storage. A bucket as a whole is none, nor is a key that
     clients would read differently: Hadoop resolves ``..``, S3 does not.
     """
-    found = _URI.fullmatch(text)
-    parts = [part for part in found[2].split("/") if part] if found is not None else []
+    match = _URI.fullmatch(text)
+    parts = [part for part in match[2].split("/") if part] if match is not None else []
     return bool(parts) and not {".", ".."} & set(parts)
 
 

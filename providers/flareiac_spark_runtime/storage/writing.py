@@ -51,7 +51,7 @@ def move_folder(old: Place, new: Place) -> None:
     one: who moves one has said before what an unfinished one is. Raises ``OSError``.
     """
     if isinstance(old, ObjectPath) and isinstance(new, ObjectPath):
-        names = [item.key.removeprefix(old.prefix) for item in old.below()]
+        names = [listed.key.removeprefix(old.prefix) for listed in old.below()]
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             list(pool.map(lambda name: _copy_object(old, new, name), names))
         remove_tree(old)
@@ -61,9 +61,9 @@ def move_folder(old: Place, new: Place) -> None:
 
 
 def _copy_object(old: ObjectPath, new: ObjectPath, name: str) -> None:
-    found = old.store.get(f"{old.prefix}{name}")
-    if found is not None:
-        new.store.put(f"{new.prefix}{name}", found.content)
+    version = old.store.get(f"{old.prefix}{name}")
+    if version is not None:
+        new.store.put(f"{new.prefix}{name}", version.content)
 
 
 def remove_tree(place: Place) -> None:
@@ -72,7 +72,7 @@ def remove_tree(place: Place) -> None:
         if place.exists():
             shutil.rmtree(_local(place))
         return
-    keys = [item.key for item in place.below()]
+    keys = [listed.key for listed in place.below()]
     for begin in range(0, len(keys), _DELETED_AT_ONCE):
         place.store.delete(keys[begin : begin + _DELETED_AT_ONCE])
 

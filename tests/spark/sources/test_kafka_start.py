@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from flareiac.kernel.records import decode, encode
-from flareiac_spark_runtime.sources.kafka.cluster import FoundTopic, FoundTopics, TopicIds
+from flareiac_spark_runtime.sources.kafka.cluster import ClusterTopic, ClusterTopics, TopicIds
 from flareiac_spark_runtime.sources.kafka.positions import log_text
 from flareiac_spark_runtime.sources.kafka.resolved import ResolvedKafka
 from flareiac_spark_runtime.sources.kafka.start_check import (
@@ -20,8 +20,9 @@ from flareiac_spark_runtime.sources.kafka.start_check import (
 from flareiac_spark_runtime.sources.kafka.starting import Starting
 from flareiac_spark_runtime.sources.kafka.topic_notes import TopicNotes, read_notes, write_notes
 
-HERE = FoundTopics(
-    cluster="c-1", topics={"orders": FoundTopic(name="orders", id="t-1", partitions={0: (5, 20), 1: (0, 9)})}
+HERE = ClusterTopics(
+    cluster="c-1",
+    topics={"orders": ClusterTopic(name="orders", id="t-1", partitions={0: (5, 20), 1: (0, 9)})},
 )
 NOTES = TopicNotes().joined(noted(ids_of(HERE)))
 
@@ -45,7 +46,7 @@ def initial(folder: Path, **partitions: int) -> None:
 
 
 def found(
-    folder: Path, there: FoundTopics = HERE, notes: TopicNotes = NOTES, *, shared: bool = False
+    folder: Path, there: ClusterTopics = HERE, notes: TopicNotes = NOTES, *, shared: bool = False
 ) -> list[tuple[str, str]]:
     asked = Asked(servers="host:9092", reads=lambda _topic: True, shared=lambda _topic: shared)
     return [(problem.error_class, problem.why) for problem in problems(reaches(folder), notes, there, asked)]
@@ -105,26 +106,26 @@ def test_a_seeded_generation_is_compared_before_its_first_batch(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("there", "error_class"),
     [
-        (FoundTopics(cluster="c-2", topics=HERE.topics), "OTHER_CLUSTER"),
-        (FoundTopics(cluster="c-1", topics={}), "TOPIC_GONE"),
+        (ClusterTopics(cluster="c-2", topics=HERE.topics), "OTHER_CLUSTER"),
+        (ClusterTopics(cluster="c-1", topics={}), "TOPIC_GONE"),
         (
-            FoundTopics(
+            ClusterTopics(
                 cluster="c-1",
-                topics={"orders": FoundTopic(name="orders", id="t-2", partitions={0: (0, 99), 1: (0, 99)})},
+                topics={"orders": ClusterTopic(name="orders", id="t-2", partitions={0: (0, 99), 1: (0, 99)})},
             ),
             "TOPIC_RECREATED",
         ),
         (
-            FoundTopics(
+            ClusterTopics(
                 cluster="c-1",
-                topics={"orders": FoundTopic(name="orders", id=None, partitions={0: (0, 99), 1: (0, 99)})},
+                topics={"orders": ClusterTopic(name="orders", id=None, partitions={0: (0, 99), 1: (0, 99)})},
             ),
             None,
         ),
     ],
 )
 def test_another_topic_under_the_name_is_refused(
-    tmp_path: Path, there: FoundTopics, error_class: str | None
+    tmp_path: Path, there: ClusterTopics, error_class: str | None
 ) -> None:
     offsets(tmp_path, 0, p0=5, p1=0)
     committed(tmp_path, 0)
@@ -134,8 +135,8 @@ def test_another_topic_under_the_name_is_refused(
 def test_a_start_waits_for_a_transaction_whose_records_were_read_before_its_end(tmp_path: Path) -> None:
     offsets(tmp_path, 0, p0=15, p1=0)
     committed(tmp_path, 0)
-    orders = FoundTopic(name="orders", id="t-1", partitions={0: (5, 20), 1: (0, 9)}, stable={0: 12, 1: 9})
-    there = FoundTopics(cluster="c-1", topics={"orders": orders})
+    orders = ClusterTopic(name="orders", id="t-1", partitions={0: (5, 20), 1: (0, 9)}, stable={0: 12, 1: 9})
+    there = ClusterTopics(cluster="c-1", topics={"orders": orders})
     asked = Asked(servers="host:9092", reads=lambda _topic: True, shared=lambda _topic: False)
     (problem,) = problems(reaches(tmp_path), NOTES, there, asked)
     assert (problem.error_class, problem.permanent) == ("TRANSACTION_OPEN", False)
@@ -147,15 +148,19 @@ def test_a_start_waits_for_a_transaction_whose_records_were_read_before_its_end(
     ("there", "error_class"),
     [
         (HERE, None),
-        (FoundTopics(cluster="c-2", topics=HERE.topics), "OTHER_CLUSTER"),
-        (FoundTopics(cluster="c-1", topics={}), "TOPIC_GONE"),
+        (ClusterTopics(cluster="c-2", topics=HERE.topics), "OTHER_CLUSTER"),
+        (ClusterTopics(cluster="c-1", topics={}), "TOPIC_GONE"),
         (
-            FoundTopics(cluster="c-1", topics={"orders": FoundTopic(name="orders", id="t-2", partitions={})}),
+            ClusterTopics(
+                cluster="c-1", topics={"orders": ClusterTopic(name="orders", id="t-2", partitions={})}
+            ),
             "TOPIC_RECREATED",
         ),
     ],
 )
-def test_a_query_that_runs_is_judged_by_the_topics_alone(there: FoundTopics, error_class: str | None) -> None:
+def test_a_query_that_runs_is_judged_by_the_topics_alone(
+    there: ClusterTopics, error_class: str | None
+) -> None:
     found = other_topic("orders", NOTES, ids_of(there), "host:9092")
     assert (found.error_class if found is not None else None) == error_class
 
@@ -173,8 +178,8 @@ def test_topics_of_one_name_on_two_clusters_are_told_apart_by_their_clusters(tmp
     there = TopicIds(cluster="c-2", topics={"orders": "t-9"})
     notes = NOTES.joined(noted(there))
     assert found(tmp_path, HERE, notes, shared=True) == []
-    again = FoundTopics(
-        cluster="c-1", topics={"orders": FoundTopic(name="orders", id="t-9", partitions={0: (0, 2000)})}
+    again = ClusterTopics(
+        cluster="c-1", topics={"orders": ClusterTopic(name="orders", id="t-9", partitions={0: (0, 2000)})}
     )
     assert [item for item, _why in found(tmp_path, again, notes, shared=True)] == ["TOPIC_RECREATED"]
 

@@ -80,11 +80,11 @@ def decode_avro(frame: Any, value: str, writers: Writers, columns: tuple[SpecCol
     required = frame.sparkSession.createDataFrame([], ddl(columns)).schema if columns else None
     missing = tuple(missing_values(columns, required, f"{_DECODED}.")) if columns else ()
     sql = _Sql(value=quote(value), struct=struct, columns=columns, missing=missing)
-    found = written(writers, sql.value, Branches(struct=struct, misfit=sql.misfit, branch=sql.branch))
+    writer_sql = written(writers, sql.value, Branches(struct=struct, misfit=sql.misfit, branch=sql.branch))
     fields = [f"{_DECODED}.{quote(column.name)} AS {quote(column.name)}" for column in columns]
     kept = [quote(name) for name in frame.columns]
-    read = frame.selectExpr(*kept, f"{found.decoded} AS {_DECODED}", f"{STAYS} AS {ONCE}")
-    return read.selectExpr(*kept, *fields, f"{sql.error(found)} AS {ERROR}", ONCE)
+    read = frame.selectExpr(*kept, f"{writer_sql.decoded} AS {_DECODED}", f"{STAYS} AS {ONCE}")
+    return read.selectExpr(*kept, *fields, f"{sql.error(writer_sql)} AS {ERROR}", ONCE)
 
 
 def written(writers: Writers, value: str, branches: Branches) -> Written:
@@ -112,7 +112,7 @@ def _framed(writers: Framed, value: str, branches: Branches) -> Written:
     payload = f"substring({value}, {HEADER_BYTES + 1})"
     cases = [(f"{value} IS NULL OR {bare}", null)]
     errors = [(bare, _literal(_NOT_FRAMED))]
-    for known, text in sorted(writers.noted.schemas.items(), key=lambda item: -int(item[0])):
+    for known, text in sorted(writers.noted.schemas.items(), key=lambda id_and_text: -int(id_and_text[0])):
         schema = parse(text)
         why = branches.misfit(schema)
         if why is None and isinstance(schema, Record):
@@ -146,12 +146,12 @@ class _Sql:
 
     def misfit(self, schema: AvroType) -> str | None:
         """The reasons that no record of this schema fits the columns, None where one may."""
-        found = [difference for difference in differences(schema, self.columns) if blocks(difference)]
-        return "; ".join(map(clause, found[:3])) if found else None
+        blocking = [difference for difference in differences(schema, self.columns) if blocks(difference)]
+        return "; ".join(map(clause, blocking[:3])) if blocking else None
 
-    def error(self, found: Written) -> str:
-        cases = [(f"{self.value} IS NULL", "CAST(NULL AS STRING)"), *found.errors]
-        cases.append((f"{_DECODED}.`{MARK}` IS NULL", found.unread))
+    def error(self, writer_sql: Written) -> str:
+        cases = [(f"{self.value} IS NULL", "CAST(NULL AS STRING)"), *writer_sql.errors]
+        cases.append((f"{_DECODED}.`{MARK}` IS NULL", writer_sql.unread))
         texts = [f"{_DECODED}.{quote(column.name)}" for column in self.columns if column.type == "string"]
         if texts:
             invalid = " OR ".join(f"NOT is_valid_utf8({text})" for text in texts)

@@ -93,9 +93,9 @@ class NotReadable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotARecord:
-    """Values are no records, so that they have no columns. ``found``: what they are."""
+    """Values are no records, so that they have no columns. ``kind``: what they are."""
 
-    found: str
+    kind: str
 
 
 Difference: TypeAlias = NewField | MissingField | TypeDiffers | NotReadable | NotARecord
@@ -106,11 +106,11 @@ def differences(schema: AvroType, columns: Sequence[SpecColumn]) -> list[Differe
     last.
     """
     if not isinstance(schema, Record):
-        return [NotARecord(found=type(schema).__name__.lower())]
-    found: list[Difference] = []
+        return [NotARecord(kind=type(schema).__name__.lower())]
+    of_columns: list[Difference] = []
     for column in columns:
-        found += _member(schema, column.name, type_of(column.type), column.required, column.name)
-    return [*found, *_new_fields(schema, {column.name for column in columns}, "")]
+        of_columns += _member(schema, column.name, type_of(column.type), column.required, column.name)
+    return [*of_columns, *_new_fields(schema, {column.name for column in columns}, "")]
 
 
 def blocks(difference: Difference) -> bool:
@@ -180,16 +180,16 @@ def _new_fields(record: Record, known: set[str], prefix: str) -> Iterator[Differ
     for field in record.fields:
         if field.name in known:
             continue
-        found = NewField(
+        new_field = NewField(
             path=f"{prefix}{field.name}",
             type=None,
             similar=by_case.get(field.name.lower()),
             within=prefix.removesuffix("."),
         )
         try:
-            yield replace(found, type=natural_type(field.type))
+            yield replace(new_field, type=natural_type(field.type))
         except NoColumn as reason:
-            yield replace(found, why=str(reason))
+            yield replace(new_field, why=str(reason))
 
 
 def _similar(record: Record, name: str) -> str | None:

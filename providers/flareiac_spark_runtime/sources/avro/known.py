@@ -48,12 +48,12 @@ class NotedSchemas:
         """The knowledge of both; an id that was missing for one of them stays so."""
         missing = {**other.missing, **self.missing}
         schemas = {**other.schemas, **self.schemas}
-        found = NotedSchemas(
+        joined = NotedSchemas(
             schemas={number: text for number, text in schemas.items() if number not in missing},
             missing=missing,
         )
-        wanted = {number for number in (*self.wanted, *other.wanted) if not found.knows(number)}
-        return replace(found, wanted=tuple(sorted(wanted)))
+        wanted = {number for number in (*self.wanted, *other.wanted) if not joined.knows(number)}
+        return replace(joined, wanted=tuple(sorted(wanted)))
 
     def wanting(self, number: int) -> "NotedSchemas":
         """With an id to ask for."""
@@ -68,8 +68,8 @@ def new_id_text(url: str) -> tuple[str, str]:
 
 def new_id_in(message: str) -> tuple[str, int] | None:
     """The registry and the id for which a query has failed; None where it failed for another reason."""
-    found = _NEW_ID_IN.search(message)
-    return (found.group(2), int(found.group(1))) if found else None
+    match = _NEW_ID_IN.search(message)
+    return (match.group(2), int(match.group(1))) if match else None
 
 
 def complete(noted: NotedSchemas, access: RegistryAccess, subjects: Iterable[str]) -> NotedSchemas:

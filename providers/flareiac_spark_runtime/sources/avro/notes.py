@@ -30,10 +30,10 @@ def noted(checkpoints: Sequence[Place], url: str) -> NotedSchemas:
     """The notes of all the checkpoints, joined. Raises ``OSError``, and ``ValueError`` for what cannot be
     understood.
     """
-    found = NotedSchemas()
+    schemas = NotedSchemas()
     for checkpoint in checkpoints:
-        found = found.joined(_read(checkpoint).registries.get(url, NotedSchemas()))
-    return found
+        schemas = schemas.joined(_read(checkpoint).registries.get(url, NotedSchemas()))
+    return schemas
 
 
 def note(checkpoints: Sequence[Place], url: str, known: NotedSchemas) -> None:

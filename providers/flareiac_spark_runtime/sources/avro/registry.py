@@ -112,31 +112,31 @@ class Registry:
 
     def version(self, subject: str, which: int | str) -> SubjectVersion:
         """One version of a subject."""
-        found = self._get(f"/subjects/{_in_path(subject)}/versions/{which}")
-        match found:
+        answer = self._get(f"/subjects/{_in_path(subject)}/versions/{which}")
+        match answer:
             case {"version": int(number), "id": int(schema_id)}:
                 return SubjectVersion(
-                    subject=subject, version=number, id=schema_id, schema=self._schema(found)
+                    subject=subject, version=number, id=schema_id, schema=self._schema(answer)
                 )
             case _:
                 raise self._not_understood()
 
     def versions(self, subject: str) -> tuple[int, ...]:
         """The numbers of a subject's versions, ascending."""
-        found = self._get(f"/subjects/{_in_path(subject)}/versions")
-        if not isinstance(found, list) or not all(isinstance(number, int) for number in found):
+        answer = self._get(f"/subjects/{_in_path(subject)}/versions")
+        if not isinstance(answer, list) or not all(isinstance(number, int) for number in answer):
             raise self._not_understood()
-        return tuple(sorted(found))
+        return tuple(sorted(answer))
 
     def compatibility(self, subject: str) -> str:
         """The mode of compatibility by which the registry takes changes of a subject: ``BACKWARD``, ``NONE``,
         ...
         """
         try:
-            found = self._get(f"/config/{_in_path(subject)}")
+            answer = self._get(f"/config/{_in_path(subject)}")
         except NotFound:
-            found = self._get("/config")
-        match found:
+            answer = self._get("/config")
+        match answer:
             case {"compatibilityLevel": str(level)}:
                 return level
             case _:
@@ -160,10 +160,10 @@ class Registry:
         """
         path = f"/compatibility/subjects/{_in_path(subject)}/versions"
         try:
-            found = self._post(f"{path}?verbose=true", text)
+            answer = self._post(f"{path}?verbose=true", text)
         except NotFound:  # also of a registry that compares single versions only
-            found = self._post(f"{path}/latest?verbose=true", text)
-        match found:
+            answer = self._post(f"{path}/latest?verbose=true", text)
+        match answer:
             case {"is_compatible": True}:
                 return ()
             case {"is_compatible": False, "messages": [*reasons]} if reasons:
@@ -183,23 +183,23 @@ class Registry:
             case _:
                 raise self._not_understood()
 
-    def _schema(self, found: Any) -> RegisteredSchema:
+    def _schema(self, answer: Any) -> RegisteredSchema:
         texts: dict[tuple[str, int], str | None] = {}
-        text = self._collected(found, texts, 0)
+        text = self._collected(answer, texts, 0)
         references = tuple(named for named in texts.values() if named is not None)
-        match found:
+        match answer:
             case {"schemaType": str(kind)}:
                 return RegisteredSchema(text=text, kind=kind, references=references)
             case _:
                 return RegisteredSchema(text=text, references=references)
 
-    def _collected(self, found: Any, texts: dict[tuple[str, int], str | None], deep: int) -> str:
+    def _collected(self, answer: Any, texts: dict[tuple[str, int], str | None], deep: int) -> str:
         """The text of an answer; adds the texts that it names, what these name first. Each is asked for once,
         also where schemas name each other.
         """
         if deep > _DEEPEST:
             raise RegistryRefused(f"the references of a schema are nested more than {_DEEPEST} deep")
-        match found:
+        match answer:
             case {"schema": str(text), "references": [*references]}:
                 for reference in references:
                     self._collect(reference, texts, deep)
@@ -217,8 +217,8 @@ class Registry:
                 if len(texts) >= _MOST_REFERENCES:
                     raise RegistryRefused(f"a schema needs more than {_MOST_REFERENCES} others")
                 texts[subject, version] = None
-                found = self._get(f"/subjects/{_in_path(subject)}/versions/{version}")
-                text = self._collected(found, texts, deep + 1)
+                answer = self._get(f"/subjects/{_in_path(subject)}/versions/{version}")
+                text = self._collected(answer, texts, deep + 1)
                 del texts[subject, version]
                 texts[subject, version] = text  # after those that it names
             case _:

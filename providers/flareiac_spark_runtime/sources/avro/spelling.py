@@ -37,11 +37,11 @@ def reader_of(record: Record, names: Sequence[str], mark: str) -> str:
     spelling = _Spelling()
     fields: list[dict[str, Any]] = [{"name": mark, "type": "int", "default": 1}]
     for name in names:
-        found = record.field(name)
-        if found is None or (isinstance(found.type, Union) and not found.type.others):
+        avro_field = record.field(name)
+        if avro_field is None or (isinstance(avro_field.type, Union) and not avro_field.type.others):
             fields.append({"name": name, "type": "null", "default": None})
         else:
-            fields.append({"name": name, "type": spelling.type(found.type)})
+            fields.append({"name": name, "type": spelling.type(avro_field.type)})
     content = {"type": "record", "name": _unmistakable(record.name), "fields": fields}
     return json.dumps(content, separators=(",", ":"))
 
@@ -86,19 +86,19 @@ class _Spelling:
             case Enum():
                 return {"type": "enum", "name": name, "symbols": list(schema.symbols)}
             case Record():
-                fields = [self._field(item) for item in schema.fields]
+                fields = [self._field(avro_field) for avro_field in schema.fields]
                 return {"type": "record", "name": name, "fields": fields}
 
-    def _field(self, item: Field) -> dict[str, Any]:
-        return {"name": item.name, "type": self.type(item.type)}
+    def _field(self, avro_field: Field) -> dict[str, Any]:
+        return {"name": avro_field.name, "type": self.type(avro_field.type)}
 
 
 def _primitive(schema: Primitive) -> Any:
     numbers = {"scale": schema.scale, "connect.decimal.precision": schema.precision}
     parameters = {name: str(number) for name, number in numbers.items() if number is not None}
     given = {"logicalType": schema.logical, "connect.name": schema.connect, "connect.parameters": parameters}
-    found = {name: value for name, value in given.items() if value}
-    return {"type": schema.name, **found} if found else schema.name
+    annotations = {name: value for name, value in given.items() if value}
+    return {"type": schema.name, **annotations} if annotations else schema.name
 
 
 def _unmistakable(name: str) -> str:

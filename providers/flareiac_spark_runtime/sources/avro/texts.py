@@ -28,8 +28,8 @@ def clause(difference: Difference) -> str:
             return f"the field {path} is {written}, which the declared type {declared} does not take"
         case NotReadable(path=path, why=why):
             return f"no column can hold the field {path}: it {why}"
-        case NotARecord(found=found):
-            return f"its values are not records but of type {found}, which have no columns"
+        case NotARecord(kind=schema_kind):
+            return f"its values are not records but of type {schema_kind}, which have no columns"
 
 
 def column_block(field: NewField) -> str | None:

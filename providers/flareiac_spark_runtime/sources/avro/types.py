@@ -121,7 +121,7 @@ class Record:
 
     def field(self, name: str) -> Field | None:
         """The field of exactly this name."""
-        return next((item for item in self.fields if item.name == name), None)
+        return next((avro_field for avro_field in self.fields if avro_field.name == name), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,13 +230,13 @@ class _Reading:
             given = _part(node, "fields", f"the record {name}")
             if not isinstance(given, list):
                 raise NotAvro(f"the fields of {name} are no list")
-            fields = tuple(self._field(item, name, inside) for item in given)
+            fields = tuple(self._field(field_node, name, inside) for field_node in given)
         finally:
             self.open.pop()
-        if len({item.name for item in fields}) < len(fields):
+        if len({avro_field.name for avro_field in fields}) < len(fields):
             raise NotAvro(f"{name} has two fields of one name")
-        found = self.named[name] = Record(name=name, fields=fields)
-        return found
+        record = self.named[name] = Record(name=name, fields=fields)
+        return record
 
     def _field(self, node: Any, record: str, namespace: str) -> Field:
         match node:
@@ -252,8 +252,8 @@ class _Reading:
             isinstance(symbol, str) and _NAME.match(symbol) for symbol in symbols
         ):
             raise NotAvro(f"the symbols of {name} are no list of names")
-        found = self.named[name] = Enum(name=name, symbols=tuple(symbols))
-        return found
+        enum = self.named[name] = Enum(name=name, symbols=tuple(symbols))
+        return enum
 
     def _fixed(self, node: Mapping[str, Any], namespace: str) -> AvroType:
         name = self._new_name(node, namespace)
@@ -261,8 +261,8 @@ class _Reading:
         if not isinstance(size, int) or isinstance(size, bool) or size < 0:
             raise NotAvro(f"the size of {name} is no number of bytes")
         stored = Fixed(name=name, size=size)
-        found = self.named[name] = _decimal(node, stored) or stored
-        return found
+        fixed = self.named[name] = _decimal(node, stored) or stored
+        return fixed
 
     def _new_name(self, node: Mapping[str, Any], namespace: str) -> str:
         match node:
@@ -319,16 +319,16 @@ def _decimal(node: Mapping[str, Any], stored: Fixed | None) -> Decimal | None:
 
 
 def _primitive(kind: str, node: Mapping[str, Any]) -> Primitive:
-    found = Primitive(name=kind, logical=_logical(kind, node), connect=_connect(node))
-    if found.connect is None or kind != "bytes":
-        return found
+    primitive = Primitive(name=kind, logical=_logical(kind, node), connect=_connect(node))
+    if primitive.connect is None or kind != "bytes":
+        return primitive
     match node:
         case {"connect.parameters": {"scale": scale, "connect.decimal.precision": precision}}:
-            return replace(found, scale=_number(scale), precision=_number(precision))
+            return replace(primitive, scale=_number(scale), precision=_number(precision))
         case {"connect.parameters": {"scale": scale}}:
-            return replace(found, scale=_number(scale))
+            return replace(primitive, scale=_number(scale))
         case _:
-            return found
+            return primitive
 
 
 def _connect(node: Mapping[str, Any]) -> str | None:

@@ -67,41 +67,41 @@ class AvroKinds:
                 return sql
 
     def _list(self, items: AvroType, element: ColumnType, sql: str) -> str:
-        item, all_ = self._name("e"), self._name("l")
-        inner = self.value(items, element, item)
-        if inner == item:
+        each, all_ = self._name("e"), self._name("l")
+        inner = self.value(items, element, each)
+        if inner == each:
             return sql
-        pairs = f"transform({sql}, {item} -> named_struct('p', {item} IS NOT NULL, 'v', {inner}))"
+        pairs = f"transform({sql}, {each} -> named_struct('p', {each} IS NOT NULL, 'v', {inner}))"
         return (
-            f"transform(array({pairs}), {all_} -> CASE WHEN forall({all_}, {item} -> NOT {item}.p OR "
-            f"{item}.v IS NOT NULL) THEN transform({all_}, {item} -> {item}.v) END)[0]"
+            f"transform(array({pairs}), {all_} -> CASE WHEN forall({all_}, {each} -> NOT {each}.p OR "
+            f"{each}.v IS NOT NULL) THEN transform({all_}, {each} -> {each}.v) END)[0]"
         )
 
     def _map(self, values: AvroType, value: ColumnType, sql: str) -> str:
-        key, item, all_ = self._name("k"), self._name("e"), self._name("m")
-        inner = self.value(values, value, item)
-        if inner == item:
+        key, each, all_ = self._name("k"), self._name("e"), self._name("m")
+        inner = self.value(values, value, each)
+        if inner == each:
             return sql
         pairs = (
-            f"transform_values({sql}, ({key}, {item}) -> named_struct('p', {item} IS NOT NULL, 'v', {inner}))"
+            f"transform_values({sql}, ({key}, {each}) -> named_struct('p', {each} IS NOT NULL, 'v', {inner}))"
         )
         return (
-            f"transform(array({pairs}), {all_} -> CASE WHEN forall(map_values({all_}), {item} -> NOT "
-            f"{item}.p OR {item}.v IS NOT NULL) THEN "
-            f"transform_values({all_}, ({key}, {item}) -> {item}.v) END)[0]"
+            f"transform(array({pairs}), {all_} -> CASE WHEN forall(map_values({all_}), {each} -> NOT "
+            f"{each}.p OR {each}.v IS NOT NULL) THEN "
+            f"transform_values({all_}, ({key}, {each}) -> {each}.v) END)[0]"
         )
 
     def _struct(self, record: Record, kind: StructOf, sql: str) -> str:
         whole, all_ = self._name("s"), self._name("r")
         parts, fits, fields = ["'none', 0"], ["true"], []
         for index, member in enumerate(kind.members):
-            found = record.field(member.name)
-            if found is None:
+            avro_field = record.field(member.name)
+            if avro_field is None:
                 fields.append(f"'c{index}', NULL")
                 continue
             raw = f"{whole}.{quote(member.name)}"
             parts.append(
-                f"'p{index}', {raw} IS NOT NULL, 'v{index}', {self.value(found.type, member.type, raw)}"
+                f"'p{index}', {raw} IS NOT NULL, 'v{index}', {self.value(avro_field.type, member.type, raw)}"
             )
             fits.append(f"(NOT {all_}.p{index} OR {all_}.v{index} IS NOT NULL)")
             fields.append(f"'c{index}', {all_}.v{index}")

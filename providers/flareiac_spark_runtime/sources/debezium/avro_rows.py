@@ -62,8 +62,8 @@ def row_read(
     """``effective`` of the row in a schema; None for one that is not that of envelopes."""
 
     def row(schema: AvroType) -> Record | None:
-        found = row_of(schema)
-        return effective(found, columns, options) if found is not None else None
+        record = row_of(schema)
+        return effective(record, columns, options) if record is not None else None
 
     return row
 

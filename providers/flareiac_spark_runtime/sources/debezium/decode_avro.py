@@ -47,15 +47,15 @@ def decode_envelopes(
     sql = _Sql(columns=row, options=decoding.options, ddl=decoding.ddl)
     required = frame.sparkSession.createDataFrame([], decoding.ddl(row)).schema if row else None
     missing = tuple(missing_values(row, required, f"{_DECODED}.row.")) if row else ()
-    found = written(writers, quote(value), sql.branches)
+    writer_sql = written(writers, quote(value), sql.branches)
     kept = [quote(name) for name in frame.columns]
     read = frame.where(f"{quote(value)} IS NOT NULL").selectExpr(
-        *kept, f"{found.decoded} AS {_DECODED}", f"{STAYS} AS {ONCE}"
+        *kept, f"{writer_sql.decoded} AS {_DECODED}", f"{STAYS} AS {ONCE}"
     )
     is_change = f"{_DECODED} IS NULL OR {_DECODED}.op IS NULL OR {_DECODED}.op <> {literal(MESSAGE)}"
     read = read.where(f"{ONCE} AND ({is_change})")
-    unread = (f"{_DECODED}.`{MARK}` IS NULL", found.unread)
-    error = text_of((*found.errors, unread, *sql.errors, *sql.envelope.missing(missing)))
+    unread = (f"{_DECODED}.`{MARK}` IS NULL", writer_sql.unread)
+    error = text_of((*writer_sql.errors, unread, *sql.errors, *sql.envelope.missing(missing)))
     fields = [f"{_DECODED}.row.{quote(column.name)} AS {quote(column.name)}" for column in row]
     return read.selectExpr(*kept, *fields, *sql.envelope.change, f"{error} AS {ERROR}", ONCE)
 
@@ -118,8 +118,8 @@ class _Sql:
         if row is None:
             return NOT_ENVELOPES[0].lower() + NOT_ENVELOPES[1:]
         whys = list(unreadable(row, self.columns, self.options))
-        found = differences(effective(row, self.columns, self.options), self.columns)
-        whys += [clause(item) for item in found if blocks(item)]
+        all_differences = differences(effective(row, self.columns, self.options), self.columns)
+        whys += [clause(difference) for difference in all_differences if blocks(difference)]
         return "; ".join(whys[:3]) or None
 
     def _branch(self, schema: Record, payload: str) -> str:
@@ -165,8 +165,8 @@ def _source_map(schema: Record) -> str:
     known: Sequence[str] = ()
     if isinstance(source, Record):
         known = [name for name in FIELDS if _is_plain(source, name)]
-    items = [f"{literal(name)}, CAST(x.v.source.{quote(name)} AS STRING)" for name in known]
-    return f"map({', '.join(items)})"
+    entries = [f"{literal(name)}, CAST(x.v.source.{quote(name)} AS STRING)" for name in known]
+    return f"map({', '.join(entries)})"
 
 
 def _is_plain(record: Record, name: str) -> bool:

@@ -50,14 +50,14 @@ def decode_json(
     required = frame.sparkSession.createDataFrame([], ddl(row)).schema if row else None
     missing = tuple(missing_values(row, required, f"{_DECODED}.")) if row else ()
     kept = [quote(name) for name in frame.columns]
-    found = frame.where(f"{quote(value)} IS NOT NULL")
+    rows = frame.where(f"{quote(value)} IS NOT NULL")
     for step in reading.steps(f"CAST({quote(value)} AS STRING)", ddl):
-        found = found.selectExpr(*kept, *step)
+        rows = rows.selectExpr(*kept, *step)
         if any(part.endswith(f" AS {_OP}") for part in step):
-            found = found.where(f"{ONCE} AND ({_OP} IS NULL OR {_OP} <> {literal(MESSAGE)})")
+            rows = rows.where(f"{ONCE} AND ({_OP} IS NULL OR {_OP} <> {literal(MESSAGE)})")
     error = text_of((*reading.errors, *reading.envelope.missing(missing)))
     fields = *fields_of(_DECODED, row), *reading.envelope.change
-    return found.selectExpr(*kept, *fields, f"{error} AS {ERROR}", ONCE)
+    return rows.selectExpr(*kept, *fields, f"{error} AS {ERROR}", ONCE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,8 +145,8 @@ class _Reading:
         kinds = JsonKinds(options=self.options)
         parts = ["'none', 0"]
         for index, column in enumerate(self.columns):
-            found = kinds.value(_kind(column), *_places(index))
-            parts.append(f"'v{index}', {found}")
+            decoded_value = kinds.value(_kind(column), *_places(index))
+            parts.append(f"'v{index}', {decoded_value}")
         plain = ", ".join(filter(None, ("none INT", _nullable(ddl, self.columns))))
         return f"CAST(named_struct({', '.join(parts)}) AS STRUCT<{plain}>)"
 

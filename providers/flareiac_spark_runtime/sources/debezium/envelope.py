@@ -72,9 +72,9 @@ class Envelope:
             ),
         )
 
-    def missing(self, found: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    def missing(self, conditions: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
         """Required values that are not there. A delete may have the key alone."""
-        for condition, name in found:
+        for condition, name in conditions:
             text = f"there is no value for {name}, which is not null"
             yield f"{self.op} <> {literal(DELETE)} AND ({condition})", literal(text)
 

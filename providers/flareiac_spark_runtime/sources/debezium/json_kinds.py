@@ -45,14 +45,14 @@ _NOT_NUMBERS: Final = ("NaN", "Infinity", "-Infinity")
 
 def schema_fields(kinds: Sequence[ColumnType]) -> str:
     """The fields, as DDL, that are read of the schemas of values of several declared types."""
-    found = ["type STRING, name STRING, parameters MAP<STRING, STRING>"]
+    fields = ["type STRING, name STRING, parameters MAP<STRING, STRING>"]
     if elements := [kind.element for kind in kinds if isinstance(kind, ListOf)]:
-        found.append(f"items STRUCT<{schema_fields(elements)}>")
+        fields.append(f"items STRUCT<{schema_fields(elements)}>")
     if values := [kind.value for kind in kinds if isinstance(kind, MapOf)]:
-        found.append(f"`values` STRUCT<{schema_fields(values)}>")
+        fields.append(f"`values` STRUCT<{schema_fields(values)}>")
     if members := [member.type for kind in kinds if isinstance(kind, StructOf) for member in kind.members]:
-        found.append(f"fields ARRAY<STRUCT<field STRING, {schema_fields(members)}>>")
-    return ", ".join(found)
+        fields.append(f"fields ARRAY<STRUCT<field STRING, {schema_fields(members)}>>")
+    return ", ".join(fields)
 
 
 def is_there(value: str) -> str:
@@ -118,7 +118,7 @@ class JsonKinds:
 
     def _single(self, kind: ColumnType, value: str, schema: str) -> str:
         known = self._known(kind, value, schema)
-        whens = " ".join(f"WHEN {literal(name)} THEN {found}" for name, found in known.items())
+        whens = " ".join(f"WHEN {literal(name)} THEN {expression}" for name, expression in known.items())
         with_schema = f"CASE {kind_of(schema)} {whens} END" if whens else "NULL"
         return f"CASE WHEN {schema} IS NOT NULL THEN {with_schema} ELSE {self._bare(kind, value)} END"
 
@@ -141,15 +141,15 @@ class JsonKinds:
     def _decimals(self, kind: DecimalOf, value: str, schema: str) -> dict[str, str]:
         size = (kind.precision, kind.scale)
         of_scale = f"try_cast({schema}.parameters['scale'] AS INT)"
-        found = {
+        expressions = {
             DECIMAL: decimal_of_bytes(_base64(value), of_scale, *size),
             VARIABLE_SCALE: _variable(value, *size),
             "string": decimal_of_text(_text(value), *size),
             **dict.fromkeys(_INTEGERS, decimal_of_text(f"CAST({_number(value)} AS STRING)", *size)),
         }
         if self.options.get(DECIMALS) == "double":
-            found |= dict.fromkeys(_REALS, decimal_of_double(_real(value), *size))
-        return found
+            expressions |= dict.fromkeys(_REALS, decimal_of_double(_real(value), *size))
+        return expressions
 
     def _bare(self, kind: ColumnType, value: str) -> str:
         """A value without schema."""
@@ -174,17 +174,17 @@ class JsonKinds:
 
     def _bare_decimal(self, kind: DecimalOf, value: str) -> str:
         size = (kind.precision, kind.scale)
-        found = [decimal_of_text(f"CAST({_number(value)} AS STRING)", *size), _variable(value, *size)]
+        expressions = [decimal_of_text(f"CAST({_number(value)} AS STRING)", *size), _variable(value, *size)]
         match self.options.get(DECIMALS):
             case "precise":
-                found.append(decimal_of_bytes(_base64(value), str(kind.scale), *size))
+                expressions.append(decimal_of_bytes(_base64(value), str(kind.scale), *size))
             case "string":
-                found.append(decimal_of_text(_text(value), *size))
+                expressions.append(decimal_of_text(_text(value), *size))
             case "double":
-                found.append(decimal_of_double(_real(value), *size))
+                expressions.append(decimal_of_double(_real(value), *size))
             case _:
                 pass
-        return f"coalesce({', '.join(found)})"
+        return f"coalesce({', '.join(expressions)})"
 
     def _bare_local(self, value: str) -> str:
         mode = self.options.get(TIMES, "")
@@ -195,25 +195,25 @@ class JsonKinds:
         return "CAST(NULL AS TIMESTAMP_NTZ)"
 
     def _list(self, element: ColumnType, value: str, schema: str) -> str:
-        item, all_ = self._name("e"), self._name("l")
-        inner = self.value(element, item, f"{schema}.items")
-        pairs = f"transform({_items(value)}, {item} -> named_struct('p', {is_there(item)}, 'v', {inner}))"
+        each, all_ = self._name("e"), self._name("l")
+        inner = self.value(element, each, f"{schema}.items")
+        pairs = f"transform({_elements(value)}, {each} -> named_struct('p', {is_there(each)}, 'v', {inner}))"
         return (
-            f"transform(array({pairs}), {all_} -> CASE WHEN forall({all_}, {item} -> NOT {item}.p OR "
-            f"{item}.v IS NOT NULL) THEN transform({all_}, {item} -> {item}.v) END)[0]"
+            f"transform(array({pairs}), {all_} -> CASE WHEN forall({all_}, {each} -> NOT {each}.p OR "
+            f"{each}.v IS NOT NULL) THEN transform({all_}, {each} -> {each}.v) END)[0]"
         )
 
     def _map(self, of_values: ColumnType, value: str, schema: str) -> str:
-        key, item, all_ = self._name("k"), self._name("e"), self._name("m")
-        inner = self.value(of_values, item, f"{schema}.`values`")
+        key, each, all_ = self._name("k"), self._name("e"), self._name("m")
+        inner = self.value(of_values, each, f"{schema}.`values`")
         pairs = (
-            f"transform_values({_fields(value)}, ({key}, {item}) -> named_struct('p', {is_there(item)}, 'v', "
+            f"transform_values({_fields(value)}, ({key}, {each}) -> named_struct('p', {is_there(each)}, 'v', "
             f"{inner}))"
         )
         return (
-            f"transform(array({pairs}), {all_} -> CASE WHEN forall(map_values({all_}), {item} -> NOT "
-            f"{item}.p OR {item}.v IS NOT NULL) THEN "
-            f"transform_values({all_}, ({key}, {item}) -> {item}.v) END)[0]"
+            f"transform(array({pairs}), {all_} -> CASE WHEN forall(map_values({all_}), {each} -> NOT "
+            f"{each}.p OR {each}.v IS NOT NULL) THEN "
+            f"transform_values({all_}, ({key}, {each}) -> {each}.v) END)[0]"
         )
 
     def _struct(self, kind: StructOf, value: str, schema: str) -> str:
@@ -320,7 +320,7 @@ def _variable(value: str, precision: int, scale: int) -> str:
     return decimal_of_bytes(held, f"try_variant_get({value}, '$.scale', 'int')", precision, scale)
 
 
-def _items(value: str) -> str:
+def _elements(value: str) -> str:
     return f"try_variant_get({value}, '$', 'array<variant>')"
 
 

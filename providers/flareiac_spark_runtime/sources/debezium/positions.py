@@ -45,8 +45,8 @@ def position(get: Get, op: str) -> str:
         ("oracle",): _oracle(get, op),
     }
     whens = " ".join(
-        f"WHEN {get('connector')} IN ({', '.join(map(literal, names))}) THEN {found}"
-        for names, found in cases.items()
+        f"WHEN {get('connector')} IN ({', '.join(map(literal, names))}) THEN {expression}"
+        for names, expression in cases.items()
     )
     return f"CASE {whens} END"
 

@@ -58,8 +58,8 @@ def _lists(element: ColumnType, placeholder: str) -> Iterator[str]:
 
 
 def _numbers(placeholder: str, kind: str) -> str:
-    items = [f"CAST({byte} AS {kind})" for byte in placeholder.encode()]
-    return f"array({', '.join(items)})"
+    numbers = [f"CAST({byte} AS {kind})" for byte in placeholder.encode()]
+    return f"array({', '.join(numbers)})"
 
 
 def _bytes(placeholder: str) -> str:

@@ -45,11 +45,11 @@ def _reached(checkpoint: Place, batch: int) -> dict[int, list[int]]:
         if len(distinct) == logs
         else [distinct] * logs
     )
-    found = {
+    by_log = {
         index: [note for line in each if (note := note_of_offset(parse_json(line or "null"))) is not None]
         for index, each in enumerate(positions)
     }
-    return {index: notes for index, notes in found.items() if notes}
+    return {index: notes for index, notes in by_log.items() if notes}
 
 
 def _noted(log: Place, after: int, last: int) -> Iterator[str]:

@@ -97,8 +97,8 @@ def judged(frame: Any, files: Files, opening: Opening) -> Any:
     good = " AND ".join([GOOD, *once, *(f"NOT ({condition})" for condition, _ in missing)])
     whens = " ".join(f"WHEN {condition} THEN {literal(said)}" for condition, said in missing)
     error = f"CASE WHEN NOT {GOOD} THEN {ERROR} {whens} END AS {ERROR}"
-    found = read.selectExpr(*names, *kept, f"{good} AS {GOOD}", error)
-    return found.selectExpr(*names, GOOD, *_said(found, opening))
+    judged_rows = read.selectExpr(*names, *kept, f"{good} AS {GOOD}", error)
+    return judged_rows.selectExpr(*names, GOOD, *_said(judged_rows, opening))
 
 
 def _said(frame: Any, opening: Opening) -> tuple[str, ...]:
@@ -117,9 +117,9 @@ def _lines(frame: Any, files: Files) -> Any:
     wrong = f"{_key_error(files.columns, required)} AS {_KEYS}"
     names = [quote(column.name) for column in files.columns]
     beside = (FILE, ONCE, RAW)
-    found = decoded.selectExpr(*names, *beside, GOOD, ERROR, wrong)
+    judged_lines = decoded.selectExpr(*names, *beside, GOOD, ERROR, wrong)
     good, error = f"{GOOD} AND {_KEYS} IS NULL AS {GOOD}", f"coalesce({_KEYS}, {ERROR}) AS {ERROR}"
-    return found.selectExpr(*names, *beside, good, error)
+    return judged_lines.selectExpr(*names, *beside, good, error)
 
 
 def _key_error(columns: Sequence[SpecColumn], types: Any) -> str:
@@ -165,8 +165,8 @@ def _records(frame: Any, files: Files) -> Any:
         doubt = f"CASE {whens} END" if doubts else "CAST(NULL AS STRING)"
         error = f"coalesce({files.text.decoder(files.held).file_error(required)}, {doubt})"
         raw = f"{raw_of_files(names)} AS {RAW}"
-        found = read.selectExpr(*names, FILE, ONCE, raw, f"{error} AS {ERROR}")
-        return found.selectExpr("*", f"{ERROR} IS NULL AS {GOOD}")
+        records = read.selectExpr(*names, FILE, ONCE, raw, f"{error} AS {ERROR}")
+        return records.selectExpr("*", f"{ERROR} IS NULL AS {GOOD}")
     every = f"NOT {ONCE} AND hash({', '.join(names)}) = 0"
     bad = [is_corrupt(), every, *(each for each, _ in missing_values(files.held, required))]
     bad += [condition for condition, _ in doubts]
@@ -188,7 +188,7 @@ def _doubts(files: Files) -> Iterator[tuple[str, str]]:
         yield nulls, "none of the fields that are declared has a value"
         return
     if len(texts) == len(columns):
-        equal = (f"lower(trim({quote(item.name)})) = {literal(item.name.lower())}" for item in columns)
+        equal = (f"lower(trim({quote(column.name)})) = {literal(column.name.lower())}" for column in columns)
         yield " AND ".join(equal), "it is a header line"
     if columns and columns[-1].type == "string":
         last = quote(columns[-1].name)

@@ -19,10 +19,10 @@ def lacks(value: str, kind: Any, depth: int = 0) -> str | None:
     match kind.typeName():
         case "struct":
             parts = [f"{value}.{quote(each.name)}" for each in kind]
-            found = [f"{part} IS NULL" for part in parts]
+            conditions = [f"{part} IS NULL" for part in parts]
             inner = (lacks(part, each.dataType, depth) for part, each in zip(parts, kind, strict=True))
-            found += [condition for condition in inner if condition is not None]
-            return f"({value} IS NOT NULL AND ({' OR '.join(found)}))"
+            conditions += [condition for condition in inner if condition is not None]
+            return f"({value} IS NOT NULL AND ({' OR '.join(conditions)}))"
         case "array":
             return _any(value, kind.elementType, depth)
         case "map":
@@ -37,11 +37,11 @@ def other_case(text: str, kind: Any, depth: int = 0) -> str | None:
     """
     match kind.typeName():
         case "struct":
-            found = [twins(f"json_object_keys({text})", [each.name for each in kind])]
+            arrays = [twins(f"json_object_keys({text})", [each.name for each in kind])]
             members = f"from_json({text}, '{_TEXTS}')"
             inner = (other_case(f"{members}[{literal(each.name)}]", each.dataType, depth) for each in kind)
-            found += [keys for keys in inner if keys is not None]
-            return f"concat({', '.join(f'coalesce({keys}, {_NONE})' for keys in found)})"
+            arrays += [keys for keys in inner if keys is not None]
+            return f"concat({', '.join(f'coalesce({keys}, {_NONE})' for keys in arrays)})"
         case "array":
             return _all(f"from_json({text}, 'array<string>')", kind.elementType, depth)
         case "map":

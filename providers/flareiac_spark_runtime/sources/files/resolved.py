@@ -107,10 +107,10 @@ class ResolvedFiles(ResolvedSource):
         return StartProblem(error_class="FOLDER_OF_A_SINK", why=sink_log_text(self.path))
 
     def explained(self, complaint: str, opening: Opening) -> str:
-        found = _UNEXPLAINED.search(complaint) if self.reading is not None else None
-        if found is None:
+        match = _UNEXPLAINED.search(complaint) if self.reading is not None else None
+        if match is None:
             return complaint
-        path = literally(unquote(found.group(1)))
+        path = literally(unquote(match.group(1)))
         bad = self._judged(opening.session.read, path, opening, explained=True)
         row = bad.where(f"NOT {GOOD}").select(f"{MARKER}.error", f"{MARKER}.raw").first()
         if row is None or not row[0]:
@@ -129,10 +129,10 @@ class ResolvedFiles(ResolvedSource):
 
     def lost_in_flight(self, checkpoint: Place, conf: Mapping[str, str]) -> LostRows | None:
         # A log does not name its stream: where another one reads files, too, its lost files count here.
-        found = None if self._passes_over_missing_files(conf) else missing_in_flight(checkpoint)
-        if found is None:
+        lost = None if self._passes_over_missing_files(conf) else missing_in_flight(checkpoint)
+        if lost is None:
             return None
-        batch, files = found
+        batch, files = lost
         others = len(files) - 1
         which = files[0] + (f" and {others:,} more file{'s' * (others > 1)}" if others else "")
         why = (

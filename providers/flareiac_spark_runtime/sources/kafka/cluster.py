@@ -25,7 +25,7 @@ _UNKNOWN_HOST: Final = "No resolvable bootstrap"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FoundTopic:
+class ClusterTopic:
     """One topic. ``partitions``: by number, the offset of the first record that is left and the one after
     the last record. ``stable``: where the first open transaction begins, or the end; where it was asked for.
     """
@@ -37,11 +37,11 @@ class FoundTopic:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FoundTopics:
+class ClusterTopics:
     """The answer of a cluster. A name that was asked for and is no topic is not among ``topics``."""
 
     cluster: str | None
-    topics: Mapping[str, FoundTopic]
+    topics: Mapping[str, ClusterTopic]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +67,7 @@ class Cluster:
             client = jvm.org.apache.kafka.clients.admin.AdminClient.create(_properties(jvm, settings))
         self._client, self._asking = client, _Asking(jvm, client)
 
-    def topics(self, names: Iterable[str], pattern: str | None, *, stable: bool = False) -> FoundTopics:
+    def topics(self, names: Iterable[str], pattern: str | None, *, stable: bool = False) -> ClusterTopics:
         """The topics of these names, or all that match a pattern, with what can be read of them. ``stable``:
         asks how far transactions have ended.
         """
@@ -79,17 +79,17 @@ class Cluster:
         with self._answering():
             return self._asking.ids(names, pattern)
 
-    def offsets_at(self, found: FoundTopics, at: int, isolation: str) -> dict[str, dict[str, int]]:
+    def offsets_at(self, topics: ClusterTopics, at: int, isolation: str) -> dict[str, dict[str, int]]:
         """The next offset of each partition, as a reader of this isolation level begins at ``at``: a moment
         (UTC milliseconds), or Kafka's own number for the end. A partition without a record of that time or
         later begins at its end.
         """
-        partitions = [(topic.name, number) for topic in found.topics.values() for number in topic.partitions]
+        partitions = [(topic.name, number) for topic in topics.topics.values() for number in topic.partitions]
         with self._answering():
             offsets = self._asking.offsets_at(partitions, at, isolation)
         return {
             topic.name: {str(number): offsets[topic.name, number] for number in sorted(topic.partitions)}
-            for topic in found.topics.values()
+            for topic in topics.topics.values()
         }
 
     def close(self) -> None:
@@ -109,30 +109,30 @@ class _Asking:
         self._jvm, self._client = jvm, client
         self._unit = jvm.java.util.concurrent.TimeUnit.SECONDS
 
-    def topics(self, names: Iterable[str], pattern: str | None, stable: bool) -> FoundTopics:
-        cluster, described = self._found(names, pattern)
+    def topics(self, names: Iterable[str], pattern: str | None, stable: bool) -> ClusterTopics:
+        cluster, described = self._cluster_and_topics(names, pattern)
         partitions = [(name, number) for name, (_id, numbers) in described.items() for number in numbers]
         offsets, ended = self._offsets(partitions), self._ended(partitions) if stable else {}
-        return FoundTopics(
+        return ClusterTopics(
             cluster=cluster,
             topics={
-                name: FoundTopic(
+                name: ClusterTopic(
                     name=name,
-                    id=found,
+                    id=topic_id,
                     partitions={number: offsets[name, number] for number in numbers},
                     stable={number: ended[name, number] for number in numbers if (name, number) in ended},
                 )
-                for name, (found, numbers) in described.items()
+                for name, (topic_id, numbers) in described.items()
             },
         )
 
     def ids(self, names: Iterable[str], pattern: str | None) -> TopicIds:
-        cluster, described = self._found(names, pattern)
+        cluster, described = self._cluster_and_topics(names, pattern)
         return TopicIds(
-            cluster=cluster, topics={name: found for name, (found, _numbers) in described.items()}
+            cluster=cluster, topics={name: topic_id for name, (topic_id, _numbers) in described.items()}
         )
 
-    def _found(
+    def _cluster_and_topics(
         self, names: Iterable[str], pattern: str | None
     ) -> tuple[str | None, dict[str, tuple[str | None, list[int]]]]:
         cluster = self._get(self._client.describeCluster().clusterId())
@@ -155,44 +155,47 @@ class _Asking:
         answers = self._client.describeTopics(wanted).topicNameValues()
         for name in names:
             try:
-                found = self._get(answers.get(name))
+                description = self._get(answers.get(name))
             except Exception as failure:
                 if any(_NO_TOPIC in link for link, _text in _chain(failure)):
                     continue
                 raise
             yield (
                 name,
-                (_known(found.topicId().toString()), [int(each.partition()) for each in found.partitions()]),
+                (
+                    _known(description.topicId().toString()),
+                    [int(each.partition()) for each in description.partitions()],
+                ),
             )
 
     def _offsets(self, partitions: list[tuple[str, int]]) -> dict[tuple[str, int], tuple[int, int]]:
         kinds, options = self._kinds, self._options("READ_UNCOMMITTED")
-        found: dict[tuple[str, int], tuple[int, int]] = {}
+        offsets: dict[tuple[str, int], tuple[int, int]] = {}
         for at in range(0, len(partitions), _BUNCH):
             bunch = partitions[at : at + _BUNCH]
             firsts, ends = (self._listed(bunch, kind, options) for kind in (kinds.earliest(), kinds.latest()))
-            found |= {item: (firsts[item], ends[item]) for item in bunch}
-        return found
+            offsets |= {partition: (firsts[partition], ends[partition]) for partition in bunch}
+        return offsets
 
     def _ended(self, partitions: list[tuple[str, int]]) -> dict[tuple[str, int], int]:
         kind, options = self._kinds.latest(), self._options("READ_COMMITTED")
-        found: dict[tuple[str, int], int] = {}
+        offsets: dict[tuple[str, int], int] = {}
         for at in range(0, len(partitions), _BUNCH):
-            found |= self._listed(partitions[at : at + _BUNCH], kind, options)
-        return found
+            offsets |= self._listed(partitions[at : at + _BUNCH], kind, options)
+        return offsets
 
     def offsets_at(
         self, partitions: list[tuple[str, int]], at: int, isolation: str
     ) -> dict[tuple[str, int], int]:
-        found: dict[tuple[str, int], int] = {}
+        all_offsets: dict[tuple[str, int], int] = {}
         options, end = self._options(isolation.upper()), self._kinds.latest()
         kind = end if at == OF_LATEST else self._kinds.forTimestamp(at)
         for first in range(0, len(partitions), _BUNCH):
             bunch = partitions[first : first + _BUNCH]
             offsets = self._listed(bunch, kind, options)
-            late = [item for item in bunch if offsets[item] < 0]
-            found |= offsets | (self._listed(late, end, options) if late else {})
-        return found
+            late = [partition for partition in bunch if offsets[partition] < 0]
+            all_offsets |= offsets | (self._listed(late, end, options) if late else {})
+        return all_offsets
 
     @property
     def _kinds(self) -> Any:
@@ -210,14 +213,14 @@ class _Asking:
             places[name, number] = place = self._jvm.org.apache.kafka.common.TopicPartition(name, number)
             asked.put(place, kind)
         answer = self._get(self._client.listOffsets(asked, options).all())
-        return {item: int(answer.get(place).offset()) for item, place in places.items()}
+        return {partition: int(answer.get(place).offset()) for partition, place in places.items()}
 
 
 def _properties(jvm: Any, settings: Mapping[str, str]) -> Any:
-    found = jvm.java.util.Properties()
+    properties = jvm.java.util.Properties()
     for name, text in {**settings, **TIMEOUTS}.items():
-        found.setProperty(name, text)
-    return found
+        properties.setProperty(name, text)
+    return properties
 
 
 def _known(topic_id: str) -> str | None:

@@ -70,7 +70,7 @@ def noted(checkpoints: Sequence[Place], beginning: Beginning) -> ByPartition | N
 def note(checkpoints: Sequence[Place], start: FirstStart) -> None:
     """Adds it beside each of these checkpoints. Raises ``OSError``, ``ValueError``."""
     for checkpoint in checkpoints:
-        others = tuple(item for item in _read(checkpoint).starts if item.beginning != start.beginning)
+        others = tuple(other for other in _read(checkpoint).starts if other.beginning != start.beginning)
         text = json.dumps(encode(FirstStarts(starts=(*others, start))), separators=(",", ":"))
         replace_whole(place_of(checkpoint), text.encode(), mode=0o644)
 

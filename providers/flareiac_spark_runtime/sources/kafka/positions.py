@@ -12,12 +12,12 @@ def positions_of(offset: Any) -> Positions | None:
     """The positions in an offset, as JSON holds it; None where it is none of Kafka's."""
     if not isinstance(offset, dict) or not offset:
         return None
-    found: dict[str, Mapping[int, int]] = {}
+    positions: dict[str, Mapping[int, int]] = {}
     for topic, partitions in offset.items():
         if not isinstance(partitions, dict) or not all(map(_is_partition, partitions.items())):
             return None
-        found[topic] = {int(number): next_offset for number, next_offset in partitions.items()}
-    return found
+        positions[topic] = {int(number): next_offset for number, next_offset in partitions.items()}
+    return positions
 
 
 def offset_text(positions: Positions) -> str:
@@ -35,6 +35,6 @@ def log_text(offset: str) -> str:
     return f"\0v1\n{offset}"
 
 
-def _is_partition(item: tuple[str, Any]) -> bool:
-    number, next_offset = item
+def _is_partition(entry: tuple[str, Any]) -> bool:
+    number, next_offset = entry
     return number.isdigit() and isinstance(next_offset, int) and not isinstance(next_offset, bool)

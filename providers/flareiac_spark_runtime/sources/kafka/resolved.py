@@ -15,7 +15,13 @@ from flareiac_spark_runtime.sources.avro.registry import RegistryProblem
 from flareiac_spark_runtime.sources.bad_records import GOOD
 from flareiac_spark_runtime.sources.decoding import ERROR, NO_FIT, ONCE, complaint, literal, marker, quote
 from flareiac_spark_runtime.sources.kafka.avro_values import AvroValues
-from flareiac_spark_runtime.sources.kafka.cluster import TIMEOUTS, Cluster, FoundTopics, NotAnswered, TopicIds
+from flareiac_spark_runtime.sources.kafka.cluster import (
+    TIMEOUTS,
+    Cluster,
+    ClusterTopics,
+    NotAnswered,
+    TopicIds,
+)
 from flareiac_spark_runtime.sources.kafka.decoders import VALUE_BYTES, Decoding, decoded
 from flareiac_spark_runtime.sources.kafka.first_starts import (
     Beginning,
@@ -105,7 +111,7 @@ class ResolvedKafka(ResolvedSource):
     ) -> StartProblem | None:
         forget(checkpoints)
         try:
-            found = self._ask(jvm())
+            topics = self._ask(jvm())
         except NotAnswered as error:
             return error.problem
         asked, notes = self._asked(others, jvm), {}
@@ -116,10 +122,10 @@ class ResolvedKafka(ResolvedSource):
             unread = sorted(topic for topic in read if not self._names(topic, jvm))
             if unread and not others:
                 return topics_not_read(unread)
-            for problem in problems(begun, known, found, asked):
+            for problem in problems(begun, known, topics, asked):
                 return problem
         for checkpoint, known in notes.items():
-            _note(checkpoint, known, ids_of(found))
+            _note(checkpoint, known, ids_of(topics))
         return self._schemas_missing(checkpoints)
 
     def prove_running(
@@ -128,7 +134,7 @@ class ResolvedKafka(ResolvedSource):
         cluster = "kafka", tuple(sorted(self.client.items()))
         try:
             client = kept.get(cluster, lambda: Cluster(jvm(), java_settings(self.client)))
-            found = client.ids(self.topics, self.topic_pattern)
+            ids = client.ids(self.topics, self.topic_pattern)
         except NotAnswered:
             kept.drop(cluster)
             raise
@@ -136,11 +142,11 @@ class ResolvedKafka(ResolvedSource):
             known = read_notes(checkpoint)
             read = {topic for reach in reaches(checkpoint) for topic in topics_of(reach)}
             for topic in sorted(topic for topic in read if self._names(topic, jvm)):
-                problem = other_topic(topic, known, found, self.client.get(SERVERS, ""))
+                problem = other_topic(topic, known, ids, self.client.get(SERVERS, ""))
                 if problem is not None:
                     return problem
             # A pattern matches topics that are created later
-            _note(checkpoint, known, found)
+            _note(checkpoint, known, ids)
         return None
 
     def _schemas_missing(self, checkpoints: Sequence[Place]) -> StartProblem | None:
@@ -154,19 +160,19 @@ class ResolvedKafka(ResolvedSource):
             return StartProblem(error_class="SCHEMA_REGISTRY_UNAVAILABLE", why=why, permanent=False)
         return None
 
-    def _ask(self, jvm: Any) -> FoundTopics:
+    def _ask(self, jvm: Any) -> ClusterTopics:
         """Raises ``NotAnswered``."""
         with closing(Cluster(jvm, java_settings(self.client))) as cluster:
-            return self._found(cluster)
+            return self._existing_topics(cluster)
 
-    def _found(self, cluster: Cluster) -> FoundTopics:
+    def _existing_topics(self, cluster: Cluster) -> ClusterTopics:
         """Raises ``NotAnswered``."""
         stable = self.isolation_level == "read_committed"
-        found = cluster.topics(self.topics, self.topic_pattern, stable=stable)
-        missing = [name for name in self.topics if name not in found.topics]
+        topics = cluster.topics(self.topics, self.topic_pattern, stable=stable)
+        missing = [name for name in self.topics if name not in topics.topics]
         if missing:
             raise NotAnswered(missing_topics(missing, self.client.get(SERVERS, "")))
-        return found
+        return topics
 
     def _asked(self, others: Sequence[ResolvedSource], jvm: Callable[[], Any]) -> Asked:
         """A checkpoint does not say which stream a position is of."""
@@ -181,10 +187,10 @@ class ResolvedKafka(ResolvedSource):
     def _names(self, topic: str, jvm: Callable[[], Any]) -> bool:
         if self.topic_pattern is None:
             return topic in self.topics
-        found = name_patterns.matches(self.topic_pattern, topic)
-        if found is None:
-            found = bool(jvm().java.util.regex.Pattern.matches(self.topic_pattern, topic))
-        return found
+        is_match = name_patterns.matches(self.topic_pattern, topic)
+        if is_match is None:
+            is_match = bool(jvm().java.util.regex.Pattern.matches(self.topic_pattern, topic))
+        return is_match
 
     @property
     def begins_at_times(self) -> bool:
@@ -224,10 +230,10 @@ class ResolvedKafka(ResolvedSource):
         return f"{topic} AS __flareiac_topic", *_NUMBERS
 
     def explained(self, complaint: str, opening: Opening) -> str:
-        found = _UNEXPLAINED.search(complaint)
-        if found is None:
+        match = _UNEXPLAINED.search(complaint)
+        if match is None:
             return complaint
-        topic, partition, offset = found.group(1), found.group(2), int(found.group(3))
+        topic, partition, offset = match.group(1), match.group(2), int(match.group(3))
         options = {
             "assign": json.dumps({topic: [int(partition)]}),
             "startingOffsets": json.dumps({topic: {partition: offset}}),
@@ -249,11 +255,11 @@ class ResolvedKafka(ResolvedSource):
         """Returns True if a topic is certainly the one that the queries have read."""
         try:
             with closing(self._cluster(opening)) as cluster:
-                found = cluster.ids((topic,), None)
+                ids = cluster.ids((topic,), None)
         except NotAnswered:
             return False
         notes = [known for known in map(read_notes, opening.checkpoints) if known.of(topic)]
-        return bool(notes) and all(other_topic(topic, known, found, "") is None for known in notes)
+        return bool(notes) and all(other_topic(topic, known, ids, "") is None for known in notes)
 
     @property
     def judged_columns(self) -> tuple[SpecColumn, ...]:
@@ -299,7 +305,7 @@ class ResolvedKafka(ResolvedSource):
         written = self.starting_offsets
         if start is None and not isinstance(written, str):
             with closing(self._cluster(opening)) as cluster:
-                return _at_offsets(written, self._found(cluster))
+                return _at_offsets(written, self._existing_topics(cluster))
         match begin_of(str(written)) if start is None else start:
             case int(at) if at == OF_EARLIEST:
                 return {"startingOffsets": EARLIEST}
@@ -314,19 +320,19 @@ class ResolvedKafka(ResolvedSource):
         if not fresh or len(opening.checkpoints) == 1:
             return None
         with closing(self._cluster(opening)) as cluster:
-            found = self._found(cluster)
+            topics = self._existing_topics(cluster)
             beginning = Beginning(
-                cluster=found.cluster, topics=self.topics, topic_pattern=self.topic_pattern, at=at
+                cluster=topics.cluster, topics=self.topics, topic_pattern=self.topic_pattern, at=at
             )
             offsets = noted_start(fresh, beginning)
             if offsets is None and len(fresh) > 1:
-                offsets = cluster.offsets_at(found, at, self.isolation_level)
+                offsets = cluster.offsets_at(topics, at, self.isolation_level)
                 note_start(fresh, FirstStart(beginning=beginning, offsets=offsets))
         if offsets is None:
             return None
-        if (problem := deleted_since(offsets, found)) is not None:
+        if (problem := deleted_since(offsets, topics)) is not None:
             raise StartRefused(problem)
-        return _at_offsets(offsets, found)
+        return _at_offsets(offsets, topics)
 
     def _cluster(self, opening: Opening) -> Cluster:
         return Cluster(opening.session._jvm, java_settings(self.client))
@@ -337,9 +343,9 @@ class ResolvedKafka(ResolvedSource):
         return {KEY: _KEYS[self.key or "binary"], HEADERS: "headers", **own}
 
 
-def _note(checkpoint: Place, known: TopicNotes, found: TopicIds) -> None:
+def _note(checkpoint: Place, known: TopicNotes, ids: TopicIds) -> None:
     """Adds what is not noted yet."""
-    if (joined := known.joined(noted(found))) != known:
+    if (joined := known.joined(noted(ids))) != known:
         write_notes(checkpoint, joined)
 
 
@@ -357,16 +363,16 @@ def _at(moment: int) -> dict[str, str]:
     return {"startingTimestamp": str(moment), "startingOffsetsByTimestampStrategy": LATEST}
 
 
-def _at_offsets(offsets: ByPartition, found: FoundTopics) -> dict[str, str]:
+def _at_offsets(offsets: ByPartition, topics: ClusterTopics) -> dict[str, str]:
     """Spark wants an offset of every partition: one that is not written begins at its oldest record."""
-    if not found.topics:
+    if not topics.topics:
         return {"startingOffsets": EARLIEST}
     every = {
         topic.name: {
             str(number): offsets.get(topic.name, {}).get(str(number), OF_EARLIEST)
             for number in sorted(topic.partitions)
         }
-        for topic in found.topics.values()
+        for topic in topics.topics.values()
     }
     return {"startingOffsets": json.dumps(every)}
 

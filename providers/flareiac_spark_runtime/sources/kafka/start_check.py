@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from flareiac.kernel.data import parse_json
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark_runtime.checkpoint_log import first_entries, newest, read_offsets
-from flareiac_spark_runtime.sources.kafka.cluster import FoundTopic, FoundTopics, TopicIds
+from flareiac_spark_runtime.sources.kafka.cluster import ClusterTopic, ClusterTopics, TopicIds
 from flareiac_spark_runtime.sources.kafka.positions import Positions, positions_of
 from flareiac_spark_runtime.sources.kafka.starting import ByPartition
 from flareiac_spark_runtime.sources.kafka.topic_notes import NotedTopic, TopicNotes
@@ -55,30 +55,30 @@ class Asked:
 
 
 def problems(
-    found_reaches: Sequence[Reach], notes: TopicNotes, found: FoundTopics, asked: Asked
+    begun: Sequence[Reach], notes: TopicNotes, topics: ClusterTopics, asked: Asked
 ) -> Iterator[StartProblem]:
     """The reasons that the next batch of a checkpoint cannot be read, or would read other records."""
-    ids = ids_of(found)
-    names = {topic for reach in found_reaches for topic in topics_of(reach)}
+    ids = ids_of(topics)
+    names = {topic for reach in begun for topic in topics_of(reach)}
     for topic in sorted(filter(asked.reads, names)):
         problem = other_topic(topic, notes, ids, asked.servers)
         if problem is not None:
             yield problem
             continue
-        there = found.topics[topic]
-        gone = [_of_partitions(topic, reach, there) for reach in found_reaches if topic in topics_of(reach)]
+        there = topics.topics[topic]
+        gone = [_of_partitions(topic, reach, there) for reach in begun if topic in topics_of(reach)]
         # Of two clusters a checkpoint does not say which position is of which
         if not (asked.shared(topic) and None in gone):
             yield from filter(None, gone)
 
 
-def deleted_since(offsets: ByPartition, found: FoundTopics) -> StartProblem | None:
+def deleted_since(offsets: ByPartition, topics: ClusterTopics) -> StartProblem | None:
     """The reason that a query cannot begin where the others of its job have begun, None where it can."""
     reach = Reach(
         begins={topic: {int(at): offset for at, offset in each.items()} for topic, each in offsets.items()}
     )
-    for topic in filter(found.topics.__contains__, topics_of(reach)):
-        problem = _of_partitions(topic, reach, found.topics[topic])
+    for topic in filter(topics.topics.__contains__, topics_of(reach)):
+        problem = _of_partitions(topic, reach, topics.topics[topic])
         if problem is not None:
             return problem
     return None
@@ -111,40 +111,40 @@ def missing_topics(names: Sequence[str], servers: str) -> StartProblem:
     )
 
 
-def noted(found: TopicIds) -> tuple[NotedTopic, ...]:
+def noted(ids: TopicIds) -> tuple[NotedTopic, ...]:
     """The notes about the topics that exist."""
     return tuple(
-        NotedTopic(topic=name, id=found_id, cluster=found.cluster) for name, found_id in found.topics.items()
+        NotedTopic(topic=name, id=topic_id, cluster=ids.cluster) for name, topic_id in ids.topics.items()
     )
 
 
-def ids_of(found: FoundTopics) -> TopicIds:
+def ids_of(topics: ClusterTopics) -> TopicIds:
     """The ids of the topics that exist."""
-    return TopicIds(cluster=found.cluster, topics={name: topic.id for name, topic in found.topics.items()})
+    return TopicIds(cluster=topics.cluster, topics={name: topic.id for name, topic in topics.topics.items()})
 
 
-def other_topic(topic: str, notes: TopicNotes, found: TopicIds, servers: str) -> StartProblem | None:
+def other_topic(topic: str, notes: TopicNotes, existing: TopicIds, servers: str) -> StartProblem | None:
     """The problem of a topic that is gone or is not the one that was read under its name, None where it is
     that one.
     """
     known = notes.of(topic)
-    clusters = {item.cluster for item in known}
-    if known and found.cluster not in clusters and None not in (found.cluster, *clusters):
+    clusters = {noted_topic.cluster for noted_topic in known}
+    if known and existing.cluster not in clusters and None not in (existing.cluster, *clusters):
         return StartProblem(
             error_class="OTHER_CLUSTER",
             why=f"The checkpoint holds offsets of topic {topic} of cluster {_either(clusters)}, and "
-            f"{servers} is cluster {found.cluster}. The same offsets are other records there. Write the old "
-            f"servers again, or begin a new generation: {_AGAIN}.",
+            f"{servers} is cluster {existing.cluster}. The same offsets are other records there. Write the "
+            f"old servers again, or begin a new generation: {_AGAIN}.",
         )
-    if topic not in found.topics:
+    if topic not in existing.topics:
         return StartProblem(
             error_class="TOPIC_GONE",
             why=f"Topic {topic} is no longer on the cluster at {servers}, or the user may not see it. "
             "Records that were not read are lost with it. Put it back from a copy of its records, "
             f"or read other topics in a new generation: {_AGAIN}.",
         )
-    there = found.topics[topic]
-    ids = {item.id for item in known if item.cluster == found.cluster}
+    there = existing.topics[topic]
+    ids = {noted_topic.id for noted_topic in known if noted_topic.cluster == existing.cluster}
     if ids and there is not None and None not in ids and there not in ids:
         return StartProblem(
             error_class="TOPIC_RECREATED",
@@ -155,8 +155,8 @@ def other_topic(topic: str, notes: TopicNotes, found: TopicIds, servers: str) ->
     return None
 
 
-def _of_partitions(topic: str, reach: Reach, found: FoundTopic) -> StartProblem | None:
-    there = found.partitions
+def _of_partitions(topic: str, reach: Reach, on_cluster: ClusterTopic) -> StartProblem | None:
+    there = on_cluster.partitions
     ends = (reach.ends or {}).get(topic, {})
     for number, begins in sorted(reach.begins.get(topic, {}).items()):
         if number not in there:
@@ -172,7 +172,7 @@ def _of_partitions(topic: str, reach: Reach, found: FoundTopic) -> StartProblem 
                 f"Partition {number} of topic {topic} ends at offset {end:,}, before offset "
                 f"{max(begins, ends.get(number, begins)):,} that was read: the cluster has lost records."
             )
-        if begins > (stable := found.stable.get(number, begins)):
+        if begins > (stable := on_cluster.stable.get(number, begins)):
             return StartProblem(
                 error_class="TRANSACTION_OPEN",
                 why=f"Partition {number} of topic {topic} has an open transaction from offset {stable:,} on, "
@@ -196,12 +196,12 @@ def _gone(what: str) -> StartProblem:
 
 
 def _either(ids: set[str | None]) -> str:
-    return " or ".join(sorted(str(item) for item in ids))
+    return " or ".join(sorted(str(each) for each in ids))
 
 
 def _positions(lines: tuple[str | None, ...]) -> dict[int, Positions]:
-    found = ((at, positions_of(parse_json(line))) for at, line in enumerate(lines) if line is not None)
-    return {at: positions for at, positions in found if positions is not None}
+    parsed = ((at, positions_of(parse_json(line))) for at, line in enumerate(lines) if line is not None)
+    return {at: positions for at, positions in parsed if positions is not None}
 
 
 def _initial(checkpoint: Place) -> dict[int, Positions]:

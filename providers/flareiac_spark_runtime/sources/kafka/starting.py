@@ -33,12 +33,12 @@ def starting_of(written: Any, topics: tuple[str, ...]) -> Starting:
     if not isinstance(written, Mapping) or not written:
         raise NotAStart(f"{written!r} is neither a text nor a map of offsets.")
     if all(isinstance(value, Mapping) for value in written.values()):
-        found = dict(written)
+        by_topic = dict(written)
     elif len(topics) == 1:
-        found = {topics[0]: dict(written)}
+        by_topic = {topics[0]: dict(written)}
     else:
         raise NotAStart('Of several topics say which one: { orders = { "0" = 12 } }.')
-    positions = positions_of(found)
+    positions = positions_of(by_topic)
     if positions is None or any(
         offset < 0 for partitions in positions.values() for offset in partitions.values()
     ):

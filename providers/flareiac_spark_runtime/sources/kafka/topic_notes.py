@@ -31,13 +31,13 @@ class TopicNotes:
 
     def of(self, topic: str) -> tuple[NotedTopic, ...]:
         """The notes about a name."""
-        return tuple(item for item in self.topics if item.topic == topic)
+        return tuple(noted for noted in self.topics if noted.topic == topic)
 
-    def joined(self, found: Iterable[NotedTopic]) -> "TopicNotes":
+    def joined(self, further: Iterable[NotedTopic]) -> "TopicNotes":
         """With further topics."""
-        every = {*self.topics, *found}
+        every = {*self.topics, *further}
         return TopicNotes(
-            topics=tuple(sorted(every, key=lambda item: (item.topic, item.cluster or "", item.id or "")))
+            topics=tuple(sorted(every, key=lambda noted: (noted.topic, noted.cluster or "", noted.id or "")))
         )
 
 
