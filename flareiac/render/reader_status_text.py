@@ -11,9 +11,8 @@ from flareiac.render.table_text import table_lines, within
 from flareiac.sdk.text_table import Column, TextTable
 from flareiac.sdk.validators import duration_text
 
-_COLUMNS = (
-    Column("READER"),
-    Column("OF"),
+_NAMES = (Column("READER"), Column("OF"))
+COLUMNS = (
     Column("AGE", right=True),
     Column("MAX AGE", right=True),
     Column("GROUP"),
@@ -21,6 +20,7 @@ _COLUMNS = (
     Column("MAX LAG", right=True),
     Column("SLA"),
 )
+"""Those of ``reader_cells``."""
 
 
 def reader_status_text(rows: Iterable[ReaderStatus], *, width: int | None = None) -> str:
@@ -28,11 +28,12 @@ def reader_status_text(rows: Iterable[ReaderStatus], *, width: int | None = None
     or not known. ``width`` is in columns of a terminal.
     """
     listed = tuple(rows)
-    lines = table_lines(TextTable(_COLUMNS, tuple(_cells(row) for row in listed)), width)
+    cells = tuple((row.reader, row.subject, *reader_cells(row)) for row in listed)
+    lines = table_lines(TextTable((*_NAMES, *COLUMNS), cells), width)
     for row in listed:
-        if row.verdict not in (None, Verdict.KEPT):
+        if reasons := complaints(row):
             lines += ["", printable(f"{row.reader} reads {row.subject}: sla {row.verdict}")]
-            lines += [within(f"    {printable(reason)}", width) for reason in row.reasons]
+            lines += [within(f"    {printable(reason)}", width) for reason in reasons]
     return "\n".join(lines) + "\n"
 
 
@@ -41,10 +42,14 @@ def reader_status_json(rows: Iterable[ReaderStatus]) -> list[Json]:
     return [encode(row) for row in rows]
 
 
-def _cells(row: ReaderStatus) -> tuple[str, ...]:
+def complaints(row: ReaderStatus) -> tuple[str, ...]:
+    """The reasons why an sla is broken or not known."""
+    return () if row.verdict in (None, Verdict.KEPT) else row.reasons
+
+
+def reader_cells(row: ReaderStatus) -> tuple[str, ...]:
+    """The cells of ``COLUMNS``."""
     return (
-        row.reader,
-        row.subject,
         "-" if row.age_ms is None else elapsed_text(row.age_ms / 1000),
         "-" if row.max_age_ms is None else duration_text(row.max_age_ms),
         row.group or "-",

@@ -3,6 +3,7 @@
 from typing import Final
 
 from flareiac.model.applied_from import AppliedFrom, OutsideReader
+from flareiac.model.service_levels import ReaderStatus, Verdict
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.render.report.html import PICTURE
 from flareiac.render.report.state_content import Seen, StateReport, state_report_of
@@ -82,7 +83,24 @@ def seen() -> Seen:
         Usage(subject="checkpoint.sums", holder="job.sums", relation=Relation.KEEPS_STATE_IN, reason=""),
         Usage(subject="table.totals", holder="job.copy", relation=Relation.STREAMS_FROM, reason=""),
     )
-    return Seen(time=NOW, running=running, statistics={SHEET: tables}, usages=usages)
+    readers = tuple(
+        ReaderStatus(
+            reader="consumer.board",
+            subject=subject,
+            group="",
+            age_ms=7_200_000,
+            max_age_ms=limit,
+            lag=None,
+            max_lag=None,
+            verdict=verdict,
+            reasons=reasons,
+        )
+        for subject, limit, verdict, reasons in (
+            ("table.totals", None, None, ()),
+            ("table.orders", 3_600_000, Verdict.BROKEN, (f"Its data is 2h old. {HOSTILE}",)),
+        )
+    )
+    return Seen(time=NOW, running=running, statistics={SHEET: tables}, usages=usages, readers=readers)
 
 
 def content() -> StateReport:
@@ -95,16 +113,19 @@ def test_the_verdict_names_what_is_wrong() -> None:
         ("2 jobs", False),
         ("1 failed", True),
         ("1 idle", False),
-        ("1 of them with remarks", True),
+        ("1 job with remarks", True),
         ("2 tables", False),
-        ("1 of them with remarks", True),
+        ("1 table with remarks", True),
+        ("1 sla broken", True),
     ]
 
 
 def test_outside_readers_maintenance_and_what_was_dropped_are_in_it() -> None:
     report = content()
-    (reader,) = report.readers
-    assert reader.reads == (("table.totals", ("k",)), ("table.orders", None))
+    assert [(each.subject, each.columns, each.owner) for each in report.readers] == [
+        ("table.orders", None, "BI"),
+        ("table.totals", ("k",), "BI"),
+    ]
     assert [(run.name, bool(run.failed)) for run in report.runs] == [
         ("rewrite_data_files", True),
         ("expire_snapshots", False),
@@ -130,6 +151,7 @@ def test_the_page_has_all_of_it_and_no_markup_of_others() -> None:
         "4s ago",
         "1,204",
         "boom </td><script>alert(1)</script>",
+        "2h old",
         "\\u202e",
         "table.old",
     ):

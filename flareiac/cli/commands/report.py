@@ -82,6 +82,7 @@ def _report_plan(invocation: Invocation, file: str, form: Format, max_chars: int
 def _report_state(invocation: Invocation) -> None:
     # Imported here: the report of a plan asks the world nothing, and is short of memory.
     from flareiac.app.inspect import status as running
+    from flareiac.app.service_levels import outside_readers
     from flareiac.app.statistics import statistics
     from flareiac.app.usages import recorded_usages
     from flareiac.cli.project import opened
@@ -95,6 +96,7 @@ def _report_state(invocation: Invocation) -> None:
             running=running(workspace, snapshot),
             statistics=statistics(workspace, snapshot),
             usages=recorded_usages(workspace, snapshot),
+            readers=outside_readers(workspace, snapshot),
         )
         content = state_report_of(
             snapshot,

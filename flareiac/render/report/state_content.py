@@ -9,7 +9,9 @@ from dataclasses import field
 from typing import Final
 
 from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.model.service_levels import ReaderStatus, Verdict
 from flareiac.model.snapshot import ResourceRecord, Snapshot
+from flareiac.render.reader_status_text import complaints, reader_cells
 from flareiac.render.report.content import VerdictPart
 from flareiac.render.report.lineage import Lineage, Size, lineage_of
 from flareiac.render.status_text import COLUMNS, remarks, status_cells
@@ -51,13 +53,17 @@ class Sheet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutsideReads:
-    """A reader outside of the project, as the last apply knew it. ``reads``: addresses with the columns, None
-    where it may read all.
+    """What a reader outside of the project reads, as the last apply knew it. ``columns``: None where it may
+    read all. ``cells``: those of ``reader_status_text.COLUMNS``. ``complaints``: why its sla is broken or not
+    known.
     """
 
     address: str
     owner: str
-    reads: tuple[tuple[str, tuple[str, ...] | None], ...]
+    subject: str
+    columns: tuple[str, ...] | None
+    cells: tuple[str, ...]
+    complaints: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +86,7 @@ class Seen:
     running: Mapping[str, RunStatus]
     statistics: Mapping[StatisticsSheet, Mapping[str, Statistics]]
     usages: tuple[Usage, ...] = ()
+    readers: tuple[ReaderStatus, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +137,7 @@ def state_report_of(
         sheets=sheets,
         others=others,
         runs=tuple(_runs(snapshot)),
-        readers=tuple(_readers(snapshot)),
+        readers=tuple(_readers(snapshot, seen)),
         dropped=tuple(sorted(snapshot.dropped_by_name())),
         lineage=lineage_of(links, reasons, picture, first=wrong),
     )
@@ -168,12 +175,16 @@ def _sheets(snapshot: Snapshot, seen: Seen) -> Iterator[Sheet]:
         )
 
 
+def _counted(number: int, plural: str) -> str:
+    return f"{number:,} {plural.removesuffix('s') if number == 1 else plural}"
+
+
 def _verdict(sheets: Iterable[Sheet], seen: Seen, count: int) -> Iterator[VerdictPart]:
     if not count:
         yield VerdictPart(text="nothing was applied yet")
     for sheet in sheets:
         number = len(sheet.rows)
-        yield VerdictPart(text=f"{number:,} {sheet.key.removesuffix('s') if number == 1 else sheet.key}")
+        yield VerdictPart(text=_counted(number, sheet.key))
         if sheet.key == "jobs":
             phases = Counter(status.phase for status in seen.running.values())
             yield from (
@@ -182,7 +193,10 @@ def _verdict(sheets: Iterable[Sheet], seen: Seen, count: int) -> Iterator[Verdic
             )
         wrong = sum(bool(row.remarks) for row in sheet.rows)
         if wrong:
-            yield VerdictPart(text=f"{wrong:,} of them with remarks", grave=True)
+            yield VerdictPart(text=f"{_counted(wrong, sheet.key)} with remarks", grave=True)
+    broken = sum(status.verdict is Verdict.BROKEN for status in seen.readers)
+    if broken:
+        yield VerdictPart(text=f"{broken:,} sla broken", grave=True)
 
 
 def _runs(snapshot: Snapshot) -> Iterator[TaskRun]:
@@ -194,12 +208,16 @@ def _runs(snapshot: Snapshot) -> Iterator[TaskRun]:
     yield from sorted(runs, key=lambda run: not run.failed)
 
 
-def _readers(snapshot: Snapshot) -> Iterator[OutsideReads]:
-    if snapshot.applied is None:
-        return
-    reads: dict[tuple[str, str], list[tuple[str, tuple[str, ...] | None]]] = {}
-    for reader in snapshot.applied.readers:
-        owner = reader.owner.text if reader.owner is not None else ""
-        reads.setdefault((owner, reader.address), []).append((reader.subject, reader.columns))
-    for (owner, address), subjects in sorted(reads.items()):
-        yield OutsideReads(address=address, owner=owner, reads=tuple(subjects))
+def _readers(snapshot: Snapshot, seen: Seen) -> Iterator[OutsideReads]:
+    declared = snapshot.applied.readers if snapshot.applied is not None else ()
+    by_name = {(reader.address, reader.subject): reader for reader in declared}
+    rows = [(by_name.get((status.reader, status.subject)), status) for status in seen.readers]
+    for reader, status in sorted(rows, key=lambda row: not complaints(row[1])):
+        yield OutsideReads(
+            address=status.reader,
+            owner=reader.owner.text if reader is not None and reader.owner is not None else "",
+            subject=status.subject,
+            columns=reader.columns if reader is not None else None,
+            cells=reader_cells(status),
+            complaints=complaints(status),
+        )

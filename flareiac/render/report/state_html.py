@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from flareiac.kernel.elapsed import elapsed_text
+from flareiac.render.reader_status_text import COLUMNS
 from flareiac.render.report.escaping import line
 from flareiac.render.report.html_filters import Answers, Offered, filters
 from flareiac.render.report.html_parts import KEYS, Part, contents, footer, scrolled, section, weighed
@@ -55,7 +56,7 @@ def _parts(report: StateReport, offered: Offered) -> Iterator[Part]:
 
 def _table(title: str, columns: tuple[Column, ...], rows: list[Html]) -> Html:
     heads = (
-        element("th", column.title.lower(), scope="col", class_="number" if column.right else None)
+        element("th", column.title, scope="col", class_="number" if column.right else None)
         for column in columns
     )
     table = element("table", element("thead", element("tr", *heads)), element("tbody", *rows))
@@ -63,14 +64,14 @@ def _table(title: str, columns: tuple[Column, ...], rows: list[Html]) -> Html:
 
 
 def _sheet(sheet: Sheet, offered: Offered) -> Part:
-    rows = [_row(row, sheet.columns[-len(row.cells) :], offered) for row in _wrong_first(sheet)]
-    columns = (*_FIRST, *sheet.columns[-len(sheet.rows[0].cells) :])
+    rows = [_row(row, sheet.columns, offered) for row in _wrong_first(sheet)]
+    columns = (*_FIRST, *sheet.columns)
     legends = [element("p", text, class_="quiet") for text in sheet.legends]
     content = [_table(sheet.title, columns, rows), *legends]
     return Part(key=sheet.key, title=sheet.title, count=len(sheet.rows), content=content, filtered=True)
 
 
-_FIRST: Final = (Column("resource"), Column("owner"))
+_FIRST: Final = (Column("RESOURCE"), Column("OWNER"))
 
 
 def _wrong_first(sheet: Sheet) -> list[Row]:
@@ -82,20 +83,21 @@ def _row(row: Row, columns: tuple[Column, ...], offered: Offered) -> Html:
     offered.add(answers)
     wrong = WRONG in row.tags
     said = [element("div", element("b", title), ": ", element("bdi", text)) for title, text in row.remarks]
-    cells = (
-        element("td", cell, class_="number" if column.right else None)
-        for column, cell in zip(columns, row.cells, strict=True)
-    )
     name = element("a", element("code", row.address), href=link_to(row.address))
     return element(
         "tr",
         element("th", name, *said, scope="row"),
         element("td", row.owner),
-        *cells,
+        *_cells(columns, row.cells),
         id=anchor(row.address),
         class_="wrong" if wrong else None,
         **answers.attributes(),
     )
+
+
+def _cells(columns: tuple[Column, ...], cells: tuple[str, ...]) -> Iterator[Html]:
+    for column, cell in zip(columns, cells, strict=True):
+        yield element("td", cell, class_="number" if column.right else None)
 
 
 def _answers(row: Row) -> Answers:
@@ -107,13 +109,20 @@ def _readers(report: StateReport) -> Part:
     rows = [
         element(
             "tr",
-            element("th", element("code", reader.address), scope="row"),
+            element(
+                "th",
+                element("code", reader.address),
+                *(element("div", element("bdi", text)) for text in reader.complaints),
+                scope="row",
+            ),
             element("td", reader.owner),
-            element("td", joined(*(_read(*each) for each in reader.reads), between=", ")),
+            element("td", _read(reader.subject, reader.columns)),
+            *_cells(COLUMNS, reader.cells),
+            class_="wrong" if reader.complaints else None,
         )
         for reader in report.readers
     ]
-    table = _table(title, (Column("reader"), Column("owner"), Column("reads")), rows)
+    table = _table(title, (Column("READER"), Column("OWNER"), Column("OF"), *COLUMNS), rows)
     return Part(key="readers", title=title, count=len(rows), content=[table] if rows else [])
 
 
@@ -136,7 +145,7 @@ def _runs(report: StateReport) -> Part:
         for run in report.runs
     ]
     table = _table(
-        "Maintenance", (Column("resource"), Column("task"), Column("last run"), Column("outcome")), rows
+        "Maintenance", (Column("RESOURCE"), Column("TASK"), Column("LAST RUN"), Column("OUTCOME")), rows
     )
     return Part(key="maintenance", title="Maintenance", count=len(rows), content=[table] if rows else [])
 
