@@ -20,10 +20,7 @@ class Validated:
 def validate(workspace: Workspace) -> Validated:
     """Evaluates the configuration without a state, and compares what its resources use."""
     diagnostics = Diagnostics()
-    configuration = workspace.load_configuration(
-        Snapshot(lineage=""), diagnostics, data=lambda _question: None, partial=True
-    )
-    diagnostics.take_later()
+    configuration = configuration_alone(workspace, diagnostics)
     desired = configuration.desired
     if not diagnostics.has_errors:
         references = {address: resource.resolved() for address, resource in desired.resources.items()}
@@ -31,3 +28,12 @@ def validate(workspace: Workspace) -> Validated:
         diagnostics.extend(conflicts(usages, desired))
         diagnostics.extend(rivals(usages, desired))
     return Validated(configuration=configuration, diagnostics=diagnostics)
+
+
+def configuration_alone(workspace: Workspace, diagnostics: Diagnostics) -> Configuration:
+    """The configuration as it is without a state and without any system."""
+    configuration = workspace.load_configuration(
+        Snapshot(lineage=""), diagnostics, data=lambda _question: None, partial=True
+    )
+    diagnostics.take_later()
+    return configuration

@@ -117,6 +117,11 @@ CORE: Final[Commands] = {
         ".undrop:undrop",
         "Bring back what was dropped, from what the state has kept of it.",
     ),
+    "graph": Command(
+        ".graph:graph",
+        "Draw what depends on what, or with -lineage where data flows. Reads no system.",
+        reads_only=True,
+    ),
     "explain": Command(
         ".explain:explain",
         "Explain a block, attribute, function, code, rule or setting, or print a page of the documentation.",

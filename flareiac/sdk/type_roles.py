@@ -10,6 +10,7 @@ from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.paths import Path
 from flareiac.sdk.changes import Proposal, Usage
+from flareiac.sdk.data_flow import DataFlow
 from flareiac.sdk.importing import WrittenBlock
 from flareiac.sdk.lakehouse import EarlierState
 from flareiac.sdk.maintenance import Hold, Maintainer
@@ -105,6 +106,10 @@ class Relations:
         lambda _address, _attributes, _references: ()
     )
     """(address, attributes, references): what a resource reads, writes and owns."""
+    data_flow: Callable[[str, Attributes, References], DataFlow] | None = None
+    """(address, attributes, references): the data flow through a resource, where more can be said of it than
+    its usages tell.
+    """
     seen_usages: Callable[[str, Attributes], tuple[Usage, ...]] = lambda _address, _identity: ()
     """(address, identity): the usages that only an observed identity shows."""
     holds: Callable[[str, Attributes, References, object], tuple[Hold, ...]] = lambda *_nothing: ()

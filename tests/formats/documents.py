@@ -16,6 +16,8 @@ from flareiac.lang.syntax_cache import FORMAT as SYNTAX_VERSION
 from flareiac.model.emergency import EmergencyHeader
 from flareiac.model.intents import StoredMaintenance, StoredRequest
 from flareiac.model.journal import Entry
+from flareiac.model.picture import FORMAT_VERSION as PICTURE_VERSION
+from flareiac.model.picture import Picture
 from flareiac.model.plan import Plan
 from flareiac.model.plan_file import FORMAT_VERSION as PLAN_VERSION
 from flareiac.model.plan_file import KIND
@@ -254,6 +256,19 @@ DOCUMENTS: Final = (
         version_in="in `format_version`",
         declared_in="`FORMAT_VERSION` in `flareiac/render/report/content.py`",
         writer="`report`",
+        reader="your programs",
+        unknown=PASSED_OVER,
+        higher="for your programs to refuse",
+    ),
+    Document(
+        name="graph",
+        title="Picture of a configuration",
+        place="standard output of `graph -format=json`",
+        kind=Picture,
+        version=PICTURE_VERSION,
+        version_in="in `format_version`",
+        declared_in="`FORMAT_VERSION` in `flareiac/model/picture.py`",
+        writer="`graph`",
         reader="your programs",
         unknown=PASSED_OVER,
         higher="for your programs to refuse",

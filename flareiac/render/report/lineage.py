@@ -7,6 +7,7 @@ from flareiac.kernel.addresses import block_type
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.model.plan import Plan, PlannedResource
 from flareiac.sdk.changes import Action, Relation, Usage
+from flareiac.sdk.data_flow import Link
 from flareiac.sdk.resource_type import ResourceType
 
 _DRAWN: Final = (Relation.STREAMS_FROM, Relation.LOOKS_UP, Relation.KEEPS_STATE_IN, Relation.WRITES)
@@ -36,15 +37,6 @@ class Node:
     address: str
     type: str
     reason: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
-    """Data flow from ``source`` to ``target`` (addresses); ``relation`` is that of the one that runs."""
-
-    source: str
-    target: str
-    relation: Relation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

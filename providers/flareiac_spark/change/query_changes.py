@@ -154,7 +154,7 @@ def has_shape(job: JobDefinition, on: OutputFacts | None) -> bool:
 
 def surely_keeps_state(job: JobDefinition, output: str) -> bool:
     """Returns True where the SQL of an output shows that its query holds state, False where it is unclear."""
-    return not job.python_steps and keeps_state(_query(job, output, {})) is True
+    return not job.python_steps and keeps_state(query_of(job, output, {})) is True
 
 
 class _Steps:
@@ -205,7 +205,7 @@ class _Steps:
 
     def _output(self, output: str) -> Iterator[JobChange]:
         meaning = compare_queries(
-            _query(self._old, output, self._identities[0]), _query(self._new, output, self._identities[1])
+            query_of(self._old, output, self._identities[0]), query_of(self._new, output, self._identities[1])
         )
         yield from self._judged(output, meaning)
 
@@ -451,7 +451,8 @@ def _reads(job: JobDefinition) -> dict[str, str]:
     return {name: output.source for name, output in job.declared_outputs.items()}
 
 
-def _query(job: JobDefinition, output: str, identities: Mapping[str, str]) -> Query:
+def query_of(job: JobDefinition, output: str, identities: Mapping[str, str]) -> Query:
+    """The query that feeds an output. ``identities`` as in ``Query``."""
     written = job.outputs[output]
     return Query(
         steps=job.queries,

@@ -7,6 +7,7 @@ from flareiac.kernel.articles import with_article
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.sdk.changes import Usage
+from flareiac.sdk.data_flow import DataFlow
 from flareiac.sdk.importing import WrittenBlock
 from flareiac.sdk.lakehouse import EarlierState
 from flareiac.sdk.maintenance import Hold
@@ -62,6 +63,12 @@ def _usages(address: str, attributes: Attributes, references: References) -> tup
     return usages(address, attributes, references)
 
 
+def _data_flow(address: str, attributes: Attributes, references: References) -> DataFlow:
+    from flareiac_spark.change.data_flow import data_flow
+
+    return data_flow(address, attributes, references)
+
+
 def _holds(address: str, attributes: Attributes, references: References, facts: object) -> tuple[Hold, ...]:
     from flareiac_spark.generation.snapshot_holds import holds
 
@@ -106,7 +113,7 @@ JOB: Final = ResourceType(
         # Version 1 recorded what only an observation says.
         upgrades=(without_identity("observed"),),
     ),
-    relations=Relations(usages=_usages, holds=_holds, earlier_states=_earlier_states),
+    relations=Relations(usages=_usages, data_flow=_data_flow, holds=_holds, earlier_states=_earlier_states),
     locating=Locating(read=_sources),
     showing=Showing(written=_written, written_path=written_path, import_ids=""),
 )

@@ -7,6 +7,7 @@ read (``prune``); nothing changes them later.
 
 from collections.abc import Iterator
 from dataclasses import field
+from typing import Final
 
 from sqlglot import exp
 
@@ -14,6 +15,8 @@ from flareiac.kernel.lazy_dataclass import dataclass
 
 Symbol = tuple[str, str]
 """Operator id and column name."""
+NESTED: Final = ("@query", "@random_query")
+"""The calls that stand for a query inside of an expression."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False)

@@ -4,7 +4,7 @@ from typing import Final
 
 from sqlglot import exp
 
-from flareiac_spark.sql.operators import Composed, meanings
+from flareiac_spark.sql.operators import NESTED, Composed, meanings
 
 _LONGEST: Final = 160
 
@@ -23,7 +23,7 @@ def _readable(expr: exp.Expr, composed: Composed) -> exp.Expr:
             return _column(node, composed)
         if isinstance(node, exp.Anonymous) and node.name == "@nullable":
             return _readable(node.expressions[0], composed)
-        if isinstance(node, exp.Anonymous) and node.name in ("@query", "@random_query"):
+        if isinstance(node, exp.Anonymous) and node.name in NESTED:
             return exp.Anonymous(this="query", expressions=[])
         if isinstance(node, exp.Anonymous) and isinstance(node.this, exp.Identifier):
             node.set("this", node.name)
