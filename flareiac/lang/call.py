@@ -10,6 +10,7 @@ from flareiac.kernel.codes import Code
 from flareiac.kernel.data import UNKNOWN
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, did_you_mean
 from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.kernel.types import BOOL
 from flareiac.lang.conversion import ConversionError, convert
 from flareiac.lang.functions.signature import Builtin, FunctionError, LimitError, Parameter, within_limit
 from flareiac.lang.scope import Scope
@@ -98,6 +99,8 @@ def _attempt(evaluator: Evaluating, expr: Call, name: str) -> Value:
         if any(map(evaluator.is_certain, diagnostics)):
             return unknown()
         good = not diagnostics.has_errors
+        if name == "can" and good and not value.is_known:
+            return unknown(BOOL, sensitive=contains_sensitive(value))  # it may fail once it is known
         if name == "can":
             return boolean(good).with_sensitive(good and contains_sensitive(value))
         if good:

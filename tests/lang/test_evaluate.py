@@ -108,6 +108,7 @@ def test_value(text: str, wanted: Data) -> None:
         "var.later ? 1 : 2",
         "[for x in var.later : x]",
         "upper(var.later)",
+        "can(upper(var.later))",
     ],
 )
 def test_unknown_travels(text: str) -> None:
