@@ -41,11 +41,13 @@ def read_plan(root: Path, file: str) -> Plan:
     """The plan in a file, relative to the project, with every resource in the version of its installed type.
     Raises ``Failure``.
     """
-    content = b""
+    head = b""
     try:
         content = (root / file).read_bytes()
-        plain = project_cipher(root).open(content, Purpose.PLAN, file)
-        return upgraded_plan(decode_plan(plain, file, str(root)), installed().registry.types, file)
+        head = content[:200]
+        text = project_cipher(root).open(content, Purpose.PLAN, file).decode("utf-8", "replace")
+        del content  # large, and not needed beside its text
+        return upgraded_plan(decode_plan(text, file, str(root)), installed().registry.types, file)
     except FileNotFoundError as problem:
         why = f"{file}: {problem.strerror}. flareiac plan -out={file} creates it."
         raise Failure(error(codes.PLAN_FILE_UNREADABLE, why)) from problem
@@ -54,7 +56,7 @@ def read_plan(root: Path, file: str) -> Plan:
             error(codes.PLAN_FILE_UNREADABLE, f"{file}: {problem.strerror or problem}.")
         ) from problem
     except Damaged as problem:
-        why = f"{file}: {problem.why}. {problem.way_out or _instead_of(file, content)}"
+        why = f"{file}: {problem.why}. {problem.way_out or _instead_of(file, head)}"
         raise Failure(error(codes.NOT_A_PLAN_FILE, why)) from problem
 
 
@@ -66,9 +68,9 @@ def _write_private(path: Path, content: bytes) -> None:
     replace_file(path.resolve(), content, durable=False)
 
 
-def _instead_of(file: str, content: bytes) -> str:
+def _instead_of(file: str, head: bytes) -> str:
     """The way out for a file that is not a plan: never to write over what may be something else."""
-    if KIND.encode() in content[:200] or is_encrypted(content):
+    if KIND.encode() in head or is_encrypted(head):
         return f"Make the plan again: flareiac plan -out={file}."
     if file.endswith((".tfvars", ".vars.hcl")):
         return f"It looks like a file of variables: flareiac apply -var-file={file}."

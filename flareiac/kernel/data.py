@@ -191,16 +191,25 @@ def _refuse_half_characters(document: object) -> None:
         raise ValueError(f"a text in it holds half a character (U+{half:04X})") from None
 
 
-def parse_json(content: bytes | str, number: Callable[[str], Data] = _finite, deepest: int = DEEPEST) -> Data:
+def parse_json(
+    content: bytes | str,
+    number: Callable[[str], Data] = _finite,
+    deepest: int = DEEPEST,
+    *,
+    repeats: bool = False,
+) -> Data:
     """A document of JSON that someone else may have written. Raises ``ValueError`` also for one whose values
     are nested more deeply than ``deepest``, which what works through them can follow. ``number`` reads what
     is no whole number; without it, one that no float holds (``1e999``, ``NaN``) is a ``ValueError``. So is
-    half a surrogate pair in a text.
+    half a surrogate pair in a text. ``repeats``: short texts that the document repeats are one object, for a
+    document that would fill the memory with them.
     """
     too_deep = f"its values are nested more than {deepest} levels deep"
     text = content if isinstance(content, str) else content.decode(json.detect_encoding(content))
     try:
-        document = json.loads(text, parse_constant=number, parse_float=number)
+        document = json.loads(
+            text, parse_constant=number, parse_float=number, object_hook=_sharing() if repeats else None
+        )
     except RecursionError:
         raise ValueError(too_deep) from None
     # Large documents are searched for what is quick to look for first.
@@ -220,11 +229,27 @@ def parse_json(content: bytes | str, number: Callable[[str], Data] = _finite, de
     raise ValueError(too_deep)
 
 
-def read_json(content: bytes | str) -> Data:
+def _sharing() -> Callable[[dict[str, Any]], dict[str, Any]]:
+    known: dict[str, str] = {}
+
+    def shared(members: dict[str, Any]) -> dict[str, Any]:
+        for name, value in members.items():
+            if value.__class__ is str and len(value) <= _SHORT:
+                members[name] = known.setdefault(value, value)
+        return members
+
+    return shared
+
+
+_SHORT: Final = 40
+"""Characters of texts that are worth sharing: longer ones are seldom repeated."""
+
+
+def read_json(content: bytes | str, *, repeats: bool = False) -> Data:
     """A stored document, numbers without loss. Raises ``ValueError`` for what is not JSON, also where Python
-    reads it: ``NaN``, ``Infinity``, ``1e999``.
+    reads it: ``NaN``, ``Infinity``, ``1e999``. ``repeats``: as in ``parse_json``.
     """
-    return parse_json(content, read_number, DEEPEST_STORED)
+    return parse_json(content, read_number, DEEPEST_STORED, repeats=repeats)
 
 
 _EXACT: Final = f"{os.urandom(16).hex()} "

@@ -6,17 +6,17 @@ see them. They are written once, as planned, and named in the other places.
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 from flareiac.kernel.data import Data, canonical, digest, read_json, to_json, write_json
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac.kernel.records import decode, encode
+from flareiac.kernel.records import Mismatch, decode, encode
 from flareiac.model.damage import UNREADABLE, damage
-from flareiac.model.plan import Plan
+from flareiac.model.plan import Plan, PlannedResource
 from flareiac.model.relocation import BoundPlace, restored, stored
-from flareiac.sdk.references import encode_references
+from flareiac.sdk.references import References, decode_references, encode_references
 from flareiac.sdk.state import Damaged
 
 FORMAT_VERSION: Final = 3
@@ -57,12 +57,12 @@ def encode_plan(plan: Plan, *, tool_version: str, root: str) -> bytes:
     return b"".join([*_object_of(parts.items()).text, b"\n"])
 
 
-def decode_plan(content: bytes, where: str, root: str) -> Plan:
+def decode_plan(content: bytes | str, where: str, root: str) -> Plan:
     """The inverse of ``encode_plan``, for the root module in ``root``. Raises ``Damaged`` for what is no
     plan, or one of another format.
     """
     try:
-        document = read_json(content)
+        document = read_json(content, repeats=True)
         if document["kind"] != KIND:
             raise Damaged(where, "it is not a plan file")
         if document["format_version"] not in _READ:
@@ -71,15 +71,24 @@ def decode_plan(content: bytes, where: str, root: str) -> Plan:
                 f"it has plan format {document['format_version']}; this FlareIaC reads the formats "
                 f"{' and '.join(map(str, _READ))}",
             )
-        if document.pop("digest") != digest(document):
+        if document.pop("digest") != _signature(document):
             raise Damaged(where, "it is not as FlareIaC wrote it: it was changed, or damaged on the way")
         bound = document.pop("bound")
         for name in ("format_version", "kind", "flareiac_version"):
             del document[name]
-        _repeat(document[_RESOURCES], document[_REFERENCES])
-        plan = decode(Plan, restored(document, root), complete=True)
+        resources, references = document[_RESOURCES], document[_REFERENCES]
+        head = restored({**document, _RESOURCES: [], _REFERENCES: {}}, root)
+        del document
+        plan = decode(Plan, head, complete=True)
         places = tuple(decode(BoundPlace, item, complete=True) for item in bound["places"])
-        return replace(plan, bound=places, made_in=_text(bound["root"]))
+        planned = _planned(resources, root)
+        return replace(
+            plan,
+            resources=planned,
+            references=_references(references, planned, root),
+            bound=places,
+            made_in=_text(bound["root"]),
+        )
     except UNREADABLE as problem:
         raise Damaged(where, damage(problem, "a FlareIaC plan file")) from problem
 
@@ -160,17 +169,56 @@ def _is_same(value: Any, other: Any) -> bool:
     return bool(value == other) and write_json(value) == write_json(other)
 
 
-def _repeat(resources: Any, references: Any) -> None:
-    """Puts attributes in all their places again."""
-    planned = {}
-    for resource in resources:
-        attributes = resource["proposal"]["planned"]
-        if attributes is not None:
-            planned[resource["address"]] = attributes
-        resource.update({name: attributes for name in _REPEATING if resource.get(name) == _AS_PLANNED})
-    for address, reference in references.items():
-        if reference["attributes"] == _AS_PLANNED:
-            reference["attributes"] = planned[address]
+def _signature(document: Mapping[str, Any]) -> str:
+    """The digest of a document, of which no more than one resource is a text at a time."""
+    signed = hashlib.sha256()
+    for number, name in enumerate(sorted(document)):
+        signed.update(f"{',' if number else '{'}{canonical(name)}:".encode())
+        value = document[name]
+        parts = value if name == _RESOURCES and isinstance(value, list) else None
+        if parts is None:
+            signed.update(canonical(value).encode())
+            continue
+        signed.update(b"[")
+        for at, part in enumerate(parts):
+            signed.update(f"{',' if at else ''}{canonical(part)}".encode())
+        signed.update(b"]")
+    signed.update(b"}")
+    return signed.hexdigest()[:32]
+
+
+def _planned(resources: Any, root: str) -> tuple[PlannedResource, ...]:
+    """The resources. What a document holds of one is let go once it is read, and attributes that repeat are
+    one object: a plan of thousands of resources would take several times the memory.
+    """
+    if not isinstance(resources, list):
+        raise TypeError(f"expected a list of resources, found {resources!r:.60}")
+    planned = []
+    for at, data in enumerate(resources):
+        resources[at] = None
+        repeats = [name for name in _REPEATING if data.get(name) == _AS_PLANNED]
+        try:
+            whole = decode(
+                PlannedResource, restored({**data, **dict.fromkeys(repeats)}, root), "", complete=True
+            )
+        except Mismatch as mismatch:
+            raise mismatch.within(f"Plan.{_RESOURCES}[{at}]") from None
+        same = whole.proposal.planned
+        planned.append(replace(whole, **dict.fromkeys(repeats, same)) if repeats else whole)
+    return tuple(planned)
+
+
+def _references(data: Any, planned: Iterable[PlannedResource], root: str) -> References:
+    """The references, each of the planned attributes where it names them."""
+    repeats = {address for address, each in data.items() if each["attributes"] == _AS_PLANNED}
+    own = {
+        address: {**each, "attributes": {}} if address in repeats else each for address, each in data.items()
+    }
+    references = dict(decode_references(restored(own, root)))
+    known = {each.address: each.proposal.planned for each in planned if each.proposal.planned is not None}
+    for address in repeats:
+        references[address] = replace(references[address], attributes=known[address])
+    return references
 
 
 def _text(value: Data) -> str:

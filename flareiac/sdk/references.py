@@ -58,7 +58,8 @@ def encode_references(references: References) -> dict[str, Any]:
     }
 
 
-def _decode_references(data: Any) -> References:
+def decode_references(data: Any) -> References:
+    """The inverse of ``encode_references``. Raises ``Mismatch``."""
     return {address: _decode_reference(address, item) for address, item in data.items()}
 
 
@@ -78,6 +79,6 @@ class _Written(TypedDict):
 
 
 StoredReferences: TypeAlias = Annotated[
-    References, Form(encode_references, _decode_references, Mapping[str, _Written])
+    References, Form(encode_references, decode_references, Mapping[str, _Written])
 ]
 """In JSON the address of each is its key alone."""
