@@ -27,12 +27,13 @@ from flareiac.applying.ports import MaintenancePorts, Ports
 from flareiac.config.load import Configuration
 from flareiac.kernel import codes
 from flareiac.kernel.data import is_known
-from flareiac.kernel.diagnostics import Diagnostics, Failure, error
+from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Failure, error
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.os_errors import first_step
 from flareiac.model.desired import OutputValue
 from flareiac.model.events import Event, Note
 from flareiac.model.plan import Plan
+from flareiac.model.policy import Answer, Enforcement
 from flareiac.model.snapshot import Snapshot
 from flareiac.sdk.capabilities import Preflight
 from flareiac.sdk.changes import Effect
@@ -173,6 +174,9 @@ def apply_saved(workspace: Workspace, saved: Plan, file: str, conduct: ApplyOpti
         way_out = f"Nothing was changed. Make the plan again: flareiac plan -out={file}."
         raise Failure(error(codes.NOT_A_PLAN_FILE, f"{file}: {why}. {way_out}"))
     planned = PlanReport(plan=saved, diagnostics=Diagnostics(), sources={})
+    if (ended := _ended_exception(saved, file)) is not None:
+        planned.diagnostics.add(ended)
+        return ApplyReport(end=ApplyOutcome.BLOCKED, planned=planned)
     early = _early_end(planned)
     check_origin(workspace, saved)
     workspace.lineage = saved.lineage
@@ -199,10 +203,23 @@ def _is_interrupted(workspace: Workspace, saved: Plan) -> bool:
     return loaded.recovered.interrupted is not None and loaded.snapshot.lineage == saved.lineage
 
 
+def _ended_exception(saved: Plan, file: str) -> Diagnostic | None:
+    """The error where an exception that the plan needs has expired since it was made."""
+    if saved.policy is None or saved.policy.until is None or time.time() < saved.policy.until:
+        return None
+    ended = ", ".join(
+        f"{each.name} for {each.address or 'the plan'} ({each.expires})"
+        for each in saved.policy.findings
+        if each.answer is Answer.EXCEPTED and each.enforcement is Enforcement.MANDATORY
+    )
+    why = f"It was made with exceptions that have ended: {ended}. Plan again: flareiac plan -out={file}."
+    return error(codes.EXCEPTION_EXPIRED, why)
+
+
 def _early_end(planned: PlanReport) -> ApplyOutcome | None:
     if planned.plan is None or planned.plan.errored or planned.diagnostics.has_errors:
         return ApplyOutcome.INVALID
-    if planned.plan.blocked:
+    if planned.plan.blocked or planned.plan.is_refused:
         return ApplyOutcome.BLOCKED
     return ApplyOutcome.NOTHING_TO_DO if planned.plan.empty else None
 

@@ -38,7 +38,7 @@ class Found:
 
 def drift(workspace: Workspace, request: PlanRequest) -> Found:
     """Compares what is recorded with what is there. Raises ``Failure`` when the state cannot be read."""
-    report = plan(workspace, replace(request, confirm=True))
+    report = plan(workspace, replace(request, confirm=True, policies=False))
     if report.plan is None or report.inputs is None:
         return Found(drift=None, diagnostics=report.diagnostics, sources=report.sources)
     compared_report = compared(report.plan, report.inputs, report.recorded)

@@ -21,7 +21,7 @@ from flareiac.sdk.documents import Documented
 from flareiac.sdk.resource_type import ResourceType
 from flareiac.sdk.schema import Attribute, Block, NestedBlock
 
-_HEADING: Final = re.compile(r"^## `(\w+)`\s*$", re.MULTILINE)
+_HEADING: Final = re.compile(r"^## `([\w.]+)`\s*$", re.MULTILINE)
 """A section of a page about one word, which ``explain`` finds by that word."""
 _CODES: Final = "Codes of errors and warnings"
 _ALIKE: Final = 0.75

@@ -10,6 +10,7 @@ from enum import StrEnum
 from flareiac.app.environment import environment_of
 from flareiac.app.figures_cache import known_figures, remember
 from flareiac.app.plan_origin import origin
+from flareiac.app.policies import policy_results
 from flareiac.app.workspace import Workspace
 from flareiac.applying.recover import foresee
 from flareiac.config.load import Configuration
@@ -53,6 +54,8 @@ class PlanRequest:
     refresh: Refresh = Refresh.CHANGED
     confirm: bool = False
     """True where an object that looks unchanged must be proven to exist (see ``ReadRequest.confirm``)."""
+    policies: bool = True
+    """False where the plan is not for an apply: the rules of the team are about what would be done."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,6 +138,8 @@ def _made(workspace: Workspace, request: PlanRequest, report: PlanReport, inputs
         diagnostics.extend(report.later)
         diagnostics.take_later()
     made = replace(made, origin=origin(workspace, made.variables), diagnostics=tuple(diagnostics))
+    if request.policies and not made.errored and (checked := policy_results(workspace.root, made)):
+        made = replace(made, policy=checked.results)
     return replace(report, plan=made, diagnostics=diagnostics, inputs=inputs)
 
 

@@ -79,7 +79,7 @@ def prove_declared(workspace: Workspace, asking: Asking) -> Understood:
     the states that data blocks read.
     """
     nothing = Loaded(recovered=Recovered(snapshot=Snapshot(lineage="")), revision=None)
-    planned = plan(workspace, PlanRequest(refresh=Refresh.NONE), loaded=nothing)
+    planned = plan(workspace, PlanRequest(refresh=Refresh.NONE, policies=False), loaded=nothing)
     if planned.plan is None or planned.plan.errored:
         return Understood(diagnostics=tuple(planned.diagnostics))
     proofs = ask(workspace, planned.plan, nothing.snapshot, asking)

@@ -83,6 +83,17 @@ CORE: Final[Commands] = {
         "what runs.",
         reads_only=True,
     ),
+    "policy": Group(
+        "Ask the rules of the team about a plan.",
+        {
+            "check": Command(
+                ".policy:check",
+                "Check a saved plan by the policies of the project, or of another folder. Exits with 4 where "
+                "a mandatory rule is not met.",
+                reads_only=True,
+            ),
+        },
+    ),
     "output": Command(".output:output", "Show the outputs of the last apply.", reads_only=True),
     "status": Command(
         ".status:status",

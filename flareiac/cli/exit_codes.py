@@ -23,7 +23,7 @@ MEANINGS: dict[ExitCode, str] = {
     ExitCode.ERROR: "error",
     ExitCode.CHANGES: "changes (plan -detailed-exitcode)",
     ExitCode.DRIFT: "drift (drift)",
-    ExitCode.BLOCKED: "the plan holds a blocked action",
+    ExitCode.BLOCKED: "the plan holds a blocked action, or does not meet a rule of the team",
     ExitCode.LOCKED: "the state lock was not obtained",
     ExitCode.STALE: "the plan is stale, or took a change or a place for what it is not",
     ExitCode.PARTLY: "partly applied: at least one change done and one failed",

@@ -54,7 +54,7 @@ def instead_of(block_type: str) -> str | None:
 
 
 _Item = TypeVar("_Item", AttributeNode, BlockNode)
-_PLAIN = ("flareiac", "variable", "locals", "output", "import", "removed", "data")
+_PLAIN = ("flareiac", "variable", "locals", "output", "import", "removed", "policy", "data")
 
 
 @dataclass(slots=True)
@@ -70,6 +70,7 @@ class Module:
     imports: list[BlockNode] = field(default_factory=list)
     removed: list[BlockNode] = field(default_factory=list)
     settings: list[BlockNode] = field(default_factory=list)
+    policies: dict[str, BlockNode] = field(default_factory=dict)
 
 
 def collect(bodies: Iterable[Body], resource_types: Mapping[str, object], diagnostics: Diagnostics) -> Module:
@@ -91,7 +92,7 @@ def collect(bodies: Iterable[Body], resource_types: Mapping[str, object], diagno
 def _sort(
     block: BlockNode, module: Module, resource_types: Mapping[str, object], diagnostics: Diagnostics
 ) -> None:
-    named = {"variable": module.variables, "output": module.outputs}
+    named = {"variable": module.variables, "output": module.outputs, "policy": module.policies}
     listed = {"import": module.imports, "removed": module.removed, "flareiac": module.settings}
     kind = block.type
     if kind in named:

@@ -15,6 +15,7 @@ from flareiac.config.kept_blocks import KeptBlocks
 from flareiac.config.meta import imports, removals
 from flareiac.config.module_call import ModuleCall
 from flareiac.config.owners import owner_of_project
+from flareiac.config.policies import PolicyContext, rules_of
 from flareiac.config.registry import Registry
 from flareiac.config.resource_block import ResourceBlock
 from flareiac.config.resource_instance import ResourceInstance
@@ -74,6 +75,7 @@ def load(
     call.take(given)
     call.owner = owner_of_project(module.settings, call.scope, diagnostics)
     _evaluate(call)
+    rules_of(module.policies.values(), _policy_context(call), diagnostics)
     evaluation.kept.close()
     sources = {**files.sources, **{each.path: each for each in given.given if isinstance(each, Source)}}
     return Configuration(desired=_desired(call, files), sources=sources)
@@ -98,6 +100,12 @@ def _evaluate(call: ModuleCall) -> None:
             ResourceBlock(call, node).look_through()
         else:
             ResourceBlock(call, node).evaluate()
+
+
+def _policy_context(call: ModuleCall) -> PolicyContext:
+    module = call.module
+    declared = [*(f"var.{name}" for name in module.variables), *(f"local.{name}" for name in module.locals)]
+    return PolicyContext(scope=call.scope, declared=declared, types=call.evaluation.types)
 
 
 def _desired(call: ModuleCall, files: ModuleFiles) -> Desired:

@@ -1,9 +1,10 @@
-"""The ``flareiac`` blocks of a root module, read without the rest of its configuration: a command that only
+"""Blocks of some types of a root module, read without the rest of its configuration: a command that only
 looks at the state needs to know where it is, and works whatever else is wrong. Touches the file system.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -15,33 +16,43 @@ from flareiac.lang.parse import parse_blocks, parse_file
 from flareiac.lang.syntax import BlockNode
 
 WORD: Final = "flareiac"
-_BEGINS: Final = re.compile(rf"^[ \t\ufeff]*{WORD}[ \t]*(?:\{{|/|$)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SettingsBlocks:
-    """The blocks, and the texts that they stand in, by name."""
+class TopBlocks:
+    """The blocks of some types, and the texts that they stand in, by name."""
 
     blocks: tuple[BlockNode, ...]
     sources: Mapping[str, Source]
 
 
-def settings_blocks(root: Path, diagnostics: Diagnostics) -> SettingsBlocks:
+def settings_blocks(root: Path, diagnostics: Diagnostics) -> TopBlocks:
     """All ``flareiac`` blocks in the files of ``root``. Complains only where one of them cannot be read, or
     might be hidden by something that cannot be read.
     """
+    return top_blocks(root, (WORD,), diagnostics)
+
+
+def top_blocks(root: Path, words: Sequence[str], diagnostics: Diagnostics) -> TopBlocks:
+    """As ``settings_blocks``, of these types."""
     blocks: list[BlockNode] = []
     sources: dict[str, Source] = {}
     unread = Diagnostics()
     for path in _files(root):
         source = read(path, path.name, unread)
-        if source is None or not _BEGINS.search(source.text):
-            continue
-        sources[source.path] = source
-        blocks.extend(_blocks(source, diagnostics))
+        for word in words if source is not None else ():
+            if source is not None and _begins(word).search(source.text):
+                sources[source.path] = source
+                blocks.extend(_blocks(source, word, diagnostics))
     if not blocks:
         diagnostics.extend(unread)
-    return SettingsBlocks(blocks=tuple(blocks), sources=sources)
+    return TopBlocks(blocks=tuple(blocks), sources=sources)
+
+
+@cache
+def _begins(word: str) -> re.Pattern[str]:
+    """The beginning of a block of a type, with a label or without one."""
+    return re.compile(rf'^[ \t\ufeff]*{word}[ \t]*(?:\{{|/|"|$)', re.MULTILINE)
 
 
 def _files(root: Path) -> list[Path]:
@@ -53,10 +64,10 @@ def _files(root: Path) -> list[Path]:
         return []  # the reading of the configuration reports it
 
 
-def _blocks(source: Source, diagnostics: Diagnostics) -> tuple[BlockNode, ...]:
-    blocks = parse_blocks(source, WORD, diagnostics)
-    if len(blocks) < len(_BEGINS.findall(source.text)) and not diagnostics.has_errors:
+def _blocks(source: Source, word: str, diagnostics: Diagnostics) -> tuple[BlockNode, ...]:
+    blocks = parse_blocks(source, word, diagnostics)
+    if len(blocks) < len(_begins(word).findall(source.text)) and not diagnostics.has_errors:
         # A bracket that is not closed swallows the blocks behind it; a text may hold the word, too.
         body = parse_file(source, diagnostics)
-        return tuple(block for block in body.blocks if block.type == WORD)
+        return tuple(block for block in body.blocks if block.type == word)
     return blocks

@@ -13,6 +13,7 @@ from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import OPTIONAL, SPARSE, UNSTORED, Form, decode, encode, named
 from flareiac.model.applied_from import AppliedFrom
 from flareiac.model.desired import OutputValue
+from flareiac.model.policy import PolicyResults
 from flareiac.model.relocation import BoundPlace
 from flareiac.sdk.changes import Action, Effect, Impact, Proposal
 from flareiac.sdk.maintenance import MaintenanceTask
@@ -206,6 +207,10 @@ class Plan:
     origin: PlanOrigin | None = field(default=None, metadata=OPTIONAL)
     applied: AppliedFrom | None = field(default=None, metadata=SPARSE)
     """The origin that its apply records; None where it leaves the recorded one as it is."""
+    owners: Mapping[str, Owner] = field(default_factory=dict, metadata=SPARSE)
+    """The owners of readers outside of the project that are declared, by address."""
+    policy: PolicyResults | None = field(default=None, metadata=OPTIONAL)
+    """The answers of the rules of the team; None where there are none."""
     bound: tuple[BoundPlace, ...] = field(default=(), metadata=UNSTORED)
     """The places in its configuration that are other ones once the root module is elsewhere."""
     made_in: str = field(default="", metadata=UNSTORED)
@@ -220,6 +225,11 @@ class Plan:
     def blocked(self) -> tuple[PlannedResource, ...]:
         """The resources that cannot be applied as written."""
         return tuple(resource for resource in self.resources if resource.proposal.blockers)
+
+    @property
+    def is_refused(self) -> bool:
+        """Returns True if a mandatory rule of the team is not met."""
+        return self.policy is not None and self.policy.refuses
 
     @property
     def changes(self) -> tuple[PlannedResource, ...]:
@@ -257,7 +267,7 @@ class Plan:
 
     @property
     def applyable(self) -> bool:
-        return not self.errored and not self.blocked and not self.empty
+        return not self.errored and not self.blocked and not self.empty and not self.is_refused
 
     @property
     def restarts(self) -> int:

@@ -152,6 +152,11 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
         diagnostics=tuple(diagnostics),
         variables=inputs.desired.variables,
         applied=_to_record(inputs, options, declared),
+        owners={
+            usage.holder: owner
+            for usage in declared
+            if usage.is_outside and (owner := _owner(inputs, usage.holder)) is not None
+        },
         bound=inputs.desired.bound,
         made_in=str(inputs.project.root) if inputs.desired.bound else "",
     )

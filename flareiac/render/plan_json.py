@@ -11,8 +11,10 @@ from datetime import UTC, datetime
 
 from flareiac.kernel.addresses import parse_address
 from flareiac.kernel.data import ABSENT, Attributes, Data, Json, references
+from flareiac.kernel.records import encode
 from flareiac.model.desired import OutputValue
 from flareiac.model.plan import Operation, OutputChange, Plan, PlannedResource, PlannedTask
+from flareiac.model.policy import PolicyResults
 from flareiac.render.counts import counts
 from flareiac.render.diagnostics import as_json
 from flareiac.render.json_values import (
@@ -196,24 +198,30 @@ def _own_change(resource: PlannedResource, patterns: tuple[Pattern, ...]) -> dic
 
 def attribute_change(change: AttributeChange, patterns: tuple[Pattern, ...]) -> dict[str, Json]:
     """One changed attribute, with nothing in it that matches ``patterns``."""
+    old, new, live = map(plain, shown_ends(change, patterns))
+    return {
+        "path": list(change.path),
+        "origin": change.origin.value,
+        "old": old,
+        "new": new,
+        "live": live,
+        "new_unknown": unknown_mask(change.new),
+        "note": change.note,
+        "sensitive": change.sensitive or hides(patterns, change.path),
+    }
+
+
+def shown_ends(change: AttributeChange, patterns: tuple[Pattern, ...]) -> tuple[Data, Data, Data]:
+    """The old, the new and the live value, with ``REDACTED`` in place of what matches ``patterns``."""
     hidden = change.sensitive or hides(patterns, change.path)
     inner = [
         pattern[len(change.path) :] for pattern in patterns if pattern[: len(change.path)] == change.path
     ]
 
-    def shown(value: Data) -> Json:
-        return plain(REDACTED if hidden and value is not None and value is not ABSENT else hide(value, inner))
+    def shown(value: Data) -> Data:
+        return REDACTED if hidden and value is not None and value is not ABSENT else hide(value, inner)
 
-    return {
-        "path": list(change.path),
-        "origin": change.origin.value,
-        "old": shown(change.old),
-        "new": shown(change.new),
-        "live": shown(change.live),
-        "new_unknown": unknown_mask(change.new),
-        "note": change.note,
-        "sensitive": hidden,
-    }
+    return shown(change.old), shown(change.new), shown(change.live)
 
 
 def _action_reason(resource: PlannedResource) -> str | None:
@@ -378,7 +386,16 @@ def _own(plan: Plan, tool_version: str) -> dict[str, Json]:
         "due": [{"address": task.address, "due": task.task.due, **task_json(task)} for task in plan.tasks],
         "operations": [_operation(operation) for operation in plan.operations],
         "diagnostics": as_json(plan.diagnostics, {}),
+        **({"policy": policy_json(plan.policy)} if plan.policy is not None else {}),
     }
+
+
+def policy_json(results: PolicyResults) -> dict[str, Json]:
+    """The answers of the rules of the team; ``passed``: no mandatory rule keeps the plan from being
+    applied.
+    """
+    document: dict[str, Json] = {"passed": not results.refuses, **encode(results)}
+    return document
 
 
 def _operation(operation: Operation) -> dict[str, Json]:

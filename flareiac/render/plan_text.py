@@ -13,6 +13,7 @@ from flareiac.render.control_characters import printable
 from flareiac.render.counts import counts, plan_line
 from flareiac.render.diagnostics import page_hint
 from flareiac.render.maintenance_text import due_section
+from flareiac.render.policy_text import policy_section, refused_by
 from flareiac.render.redaction import REDACTED
 from flareiac.render.resource_text import Detail, RenderOptions, blocked_entry, entries, wrapped
 from flareiac.render.sections import Section, section_of
@@ -60,6 +61,7 @@ def plan_text(
         *_with_hint(_sections(plan, look)),
         *_output_section(plan.output_changes, look),
         *due_section(plan, look),
+        *([policy_section(plan.policy, look.style, width)] if plan.policy is not None else []),
     ]
     if show_steps and plan.operations:
         parts.append(_operations(plan.operations, look))
@@ -239,6 +241,8 @@ def _conclusion(plan: Plan) -> str:
     """The result of the plan, in one line."""
     if plan.errored:
         return "Planning failed: this plan has errors and cannot be applied."
+    if refused := refused_by(plan.policy):
+        return f"{refused} Nothing can be applied. {plan_line(counts(plan))}"
     found = counts(plan)
     nothing = not plan.changes and not plan.output_changes and not found.blocked
     if not nothing:

@@ -10,11 +10,13 @@ from datetime import UTC, datetime
 
 from flareiac.kernel.data import Json
 from flareiac.kernel.diagnostics import Diagnostic, Severity
+from flareiac.kernel.records import encode
 from flareiac.kernel.sources import Source
 from flareiac.model.desired import OutputValue
 from flareiac.model.drift import DriftClass, DriftFinding, DriftReport
 from flareiac.model.events import Completed, Event, Failed, Note, Progressed, Skipped, Started
 from flareiac.model.plan import Operation, OutputChange, Plan, PlannedResource, PlannedTask, Verb
+from flareiac.model.policy import Answer, Finding
 from flareiac.render.apply_text import event_line
 from flareiac.render.counts import Counts, applied, counts, plan_line
 from flareiac.render.diagnostics import diagnostic_json
@@ -22,6 +24,7 @@ from flareiac.render.drift import classes_text, finding_json
 from flareiac.render.json_values import TERRAFORM_VERSION, parsed
 from flareiac.render.output_text import outputs_json
 from flareiac.render.plan_json import task_json
+from flareiac.render.policy_text import finding_line, refused_by
 from flareiac.sdk.changes import Action
 
 Clock = Callable[[], float]
@@ -75,6 +78,8 @@ def plan_lines(
             lines.append(_plan_summary(plan, clock))
         if plan.output_changes:
             lines.append(_output_lines(plan.output_changes, clock))
+        if plan.policy is not None:
+            lines.extend(_policy(finding, clock) for finding in plan.policy.findings)
     lines.extend(diagnostic_record(diagnostic, sources, clock=clock) for diagnostic in diagnostics)
     return lines
 
@@ -84,7 +89,14 @@ def _plan_summary(plan: Plan, clock: Clock) -> Line:
     return _summary(_plan_message(plan, found), found, "plan", clock)
 
 
+def _policy(finding: Finding, clock: Clock) -> Line:
+    level = "error" if finding.refuses else "info" if finding.answer is Answer.EXCEPTED else "warn"
+    return _line(level, finding_line(finding), clock, {"type": "policy", "policy": encode(finding)})
+
+
 def _plan_message(plan: Plan, found: Counts) -> str:
+    if refused := refused_by(plan.policy):
+        return f"{refused} Nothing can be applied. {plan_line(found)}"
     if plan.unknown and not (plan.changes or plan.output_changes or found.blocked):
         planned = "Only maintenance is" if found.due else "No changes are"
         return f"{planned} planned, but not everything is known."

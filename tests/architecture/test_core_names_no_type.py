@@ -59,6 +59,13 @@ EXCEPTIONS: Final[dict[str, dict[str, set[str]]]] = {
             *("engine", "job", "kafka", "namespace", "spark", "stream", "table"),
         },
     },
+    "rules of a team are asked about consumers, whichever provider brings them": {
+        "config/policies.py": {"consumer"},
+        "policy/values.py": {"consumer"},
+    },
+    "the names that rules read are documented with examples": {
+        "config/policy_names.py": {"checkpoint", "consumer", "job", "table"},
+    },
     "messages show addresses as examples": {
         "app/importing.py": {"table"},
         "config/blocks.py": {"table"},

@@ -155,6 +155,7 @@ MEASUREMENTS: dict[str, tuple[Measurement, int]] = {
     "growth": (core_figures.growth, 1_000),
     "instances": (core_figures.instances, 100),
     "report": (core_figures.report, 2_000),
+    "policy": (core_figures.policy, 5_000),
     "bookkeeping": (core_figures.bookkeeping, 1_000),
     "create-tables": (lake_figures.create_tables, 100),
     "observing": (lake_figures.observing, 1_000),

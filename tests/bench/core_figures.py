@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from flareiac.config.rule_library import library
 from tests.bench.figure import Better, Figure, NotMeasured, remark
 from tests.bench.programs import (
     Command,
@@ -136,6 +137,32 @@ def report(directory: Path, blocks: int) -> Iterator[Figure]:
             unit="MB",
             bar=200.0,
         )
+
+
+def policy(directory: Path, blocks: int) -> Iterator[Figure]:
+    """``policy check`` of a saved plan of so many changes by all built-in rules, by the time of
+    ``show -json`` of the same plan.
+    """
+    write_tables(directory, blocks)
+    flareiac(directory, "plan", "-out=plan.json").run()
+    given = {"naming_pattern": '{ pattern = "^[a-z0-9_]+$" }', "engine_allowed": '{ engines = ["engine.a"] }'}
+    rules = "".join(
+        f'  rule "{name}" {{\n    use = "{name}"\n    parameters = {given.get(name, "{}")}\n  }}\n'
+        for name in library()
+    )
+    (directory / "policy.flare.hcl").write_text(f'policy "all" {{\n  enforcement = "advisory"\n{rules}}}\n')
+    words = (("show", "-json"), ("policy", "check"))
+    shown, checked = in_turns(3, [flareiac(directory, *each, "plan.json") for each in words])
+    yield Figure(
+        name=f"policy check of {blocks} resources by {len(library())} rules, by show -json",
+        value=median_processor(checked) / median_processor(shown),
+        unit="times",
+        bar=3.0,
+        detail={"show -json seconds": round(median_processor(shown), 2), **spread(checked)},
+    )
+    yield Figure(
+        name=f"policy check memory of {blocks} resources", value=peak_memory(checked), unit="MB", bar=200.0
+    )
 
 
 def bookkeeping(directory: Path, blocks: int) -> Iterator[Figure | NotMeasured]:

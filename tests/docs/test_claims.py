@@ -154,9 +154,15 @@ def test_examples_parse_and_name_what_there_is(fence: Fence) -> None:
             if kind is not None:
                 assert list(_unknown(block.body, kind.schema, name)) == []
             else:
-                assert block.type in ("variable", "locals", "output", "import", "removed", "flareiac"), (
-                    block.type
-                )
+                assert block.type in (
+                    "variable",
+                    "locals",
+                    "output",
+                    "import",
+                    "policy",
+                    "removed",
+                    "flareiac",
+                ), block.type
 
 
 def _unknown(body: Body, schema: Block, path: str) -> Iterator[str]:

@@ -11,6 +11,8 @@ import pytest
 
 from flareiac.app.discovery import installed
 from flareiac.cli.exit_codes import MEANINGS
+from flareiac.config.policy_names import names_page
+from flareiac.config.rule_library import rules_page
 from flareiac.kernel.types import STRING
 from flareiac.render.reference import functions_page, reference_page
 from flareiac.sdk.documents import Topic
@@ -64,7 +66,14 @@ def metrics() -> str:
     )
 
 
-GENERATED = {"rules": rules, "settings": settings, "exit codes": exit_codes, "metrics": metrics}
+GENERATED = {
+    "policy names": names_page,
+    "policy rules": rules_page,
+    "rules": rules,
+    "settings": settings,
+    "exit codes": exit_codes,
+    "metrics": metrics,
+}
 
 
 def _by_subject(kind: str) -> Iterator[tuple[str, list[Topic]]]:

@@ -71,8 +71,9 @@ def plan(
 
 
 def _saved(invocation: Invocation, made: Plan, out: str) -> str:
-    if made.blocked:
-        return f"Saved the plan to {out} for review. It is blocked, so that no apply carries it out."
+    if made.blocked or made.is_refused:
+        why = "is blocked" if made.blocked else "does not meet the rules of the team"
+        return f"Saved the plan to {out} for review. It {why}, so that no apply carries it out."
     folder = f"-chdir={shlex.quote(invocation.directory)} " if invocation.directory else ""
     return f"Saved the plan to {out}. To do exactly this, run:\n  flareiac {folder}apply {shlex.quote(out)}"
 
@@ -82,7 +83,7 @@ def _exit_code(report: PlanReport, *, detailed: bool) -> ExitCode:
         return ExitCode.BLOCKED
     if report.plan is None or report.diagnostics.has_errors:
         return ExitCode.ERROR
-    if report.plan.blocked:
+    if report.plan.blocked or report.plan.is_refused:
         return ExitCode.BLOCKED
     changed = bool(report.plan.changes or report.plan.output_changes)
     if report.plan.unknown and not changed:

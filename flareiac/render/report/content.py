@@ -16,6 +16,7 @@ from flareiac.kernel.diagnostics import Severity
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import OPTIONAL, SPARSE, named
 from flareiac.model.plan import OutputChange, Plan, PlannedResource
+from flareiac.model.policy import PolicyResults
 from flareiac.render.change_text import in_few_words
 from flareiac.render.counts import counts
 from flareiac.render.json_values import plain
@@ -192,7 +193,8 @@ class VerdictPart:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
     """The plan in one line, and the numbers of it. ``changes`` counts resources and outputs; those that are
-    blocked count as ``blocked`` alone. ``applyable``: False where it is blocked, has errors or does nothing.
+    blocked count as ``blocked`` alone. ``applyable``: False where it is blocked, has errors, does nothing
+    or does not meet a mandatory rule.
     """
 
     parts: tuple[VerdictPart, ...]
@@ -233,6 +235,8 @@ class Report:
     complaints: tuple[Complaint, ...]
     notes: tuple[str, ...]
     lineage: Lineage
+    policy: PolicyResults | None = field(default=None, metadata=OPTIONAL)
+    """The answers of the rules of the team; None where there are none."""
 
 
 def report_of(
@@ -286,6 +290,7 @@ def report_of(
         lineage=lineage(
             uses, (item for _, item in touched), {it.address: it.reason for it in changes}, picture
         ),
+        policy=plan.policy,
     )
 
 
@@ -307,8 +312,8 @@ def _change(
     look = RenderOptions(style=Style(False), width=_WIDTH, types=types)
     owner, readers = hit_by(resource)
     steps = tuple(WorkStep(text=step.text, effect=step.effect, why=step.why) for step in proposal.steps)
-    interruption, diff = _interruption(resource), tuple(diff_body(resource, look))
-    what = _what(resource, section, patterns, kind)
+    interruption, diff = interruption_of(resource), tuple(diff_body(resource, look))
+    what = what_of(resource, section, patterns, kind)
     alike = (
         *(section, resource.type, resource.action, owner, readers, steps, interruption, diff, what),
         *(proposal.reasons, proposal.drift, proposal.blockers),
@@ -361,7 +366,7 @@ def _readers(named_by_plan: Iterable[PlannedReader]) -> tuple[Reader, ...]:
     )
 
 
-def _what(
+def what_of(
     resource: PlannedResource, section: Section, patterns: tuple[Pattern, ...], kind: ResourceType | None
 ) -> str:
     """The change in a few words: what it destroys or loses, else its attributes, else its steps."""
@@ -395,7 +400,7 @@ def _first(texts: Iterable[str]) -> list[str]:
     return [*found[:_FEW], *more]
 
 
-def _interruption(resource: PlannedResource) -> Interruption | None:
+def interruption_of(resource: PlannedResource) -> Interruption | None:
     """The stop of a query that runs; None where nothing stops, or nothing is applied."""
     stops = [step for step in resource.proposal.steps if step.effect in INTERRUPTING]
     if not stops or resource.action is not Action.UPDATE or resource.proposal.blockers:
@@ -479,4 +484,6 @@ def _verdict_parts(plan: Plan, changes: int) -> Iterator[VerdictPart]:
         yield VerdictPart(text="partial: targets or exclusions left resources out", grave=True)
     if plan.maintenance_only:
         yield VerdictPart(text="maintenance alone was planned")
+    if plan.policy is not None and (refusing := plan.policy.failing):
+        yield VerdictPart(text=f"{many(len(refusing), 'mandatory rule')} not met", grave=True)
     yield VerdictPart(text=f"blocked: {found.blocked or 'no'}", grave=bool(found.blocked))

@@ -10,7 +10,7 @@ from flareiac.sdk.changes import Action, Relation, Usage
 from flareiac.sdk.data_flow import Link
 from flareiac.sdk.resource_type import ResourceType
 
-_DRAWN: Final = (Relation.STREAMS_FROM, Relation.LOOKS_UP, Relation.KEEPS_STATE_IN, Relation.WRITES)
+DRAWN: Final = (Relation.STREAMS_FROM, Relation.LOOKS_UP, Relation.KEEPS_STATE_IN, Relation.WRITES)
 _GOING: Final = (Action.DELETE, Action.FORGET)
 _MOST_ASKED: Final = 2_000
 """So many resources are asked for their usages: asking one of a large query takes milliseconds."""
@@ -53,8 +53,10 @@ class Lineage:
 class Uses:
     """The usages that planned resources have of each other, asked for as they are needed."""
 
-    def __init__(self, plan: Plan, types: Mapping[str, ResourceType]) -> None:
-        self._plan, self._types = plan, types
+    def __init__(
+        self, plan: Plan, types: Mapping[str, ResourceType], *, most_asked: int = _MOST_ASKED
+    ) -> None:
+        self._plan, self._types, self._most_asked = plan, types, most_asked
         self._known: dict[str, tuple[Usage, ...]] = {}
         self.resources = {resource.address: resource for resource in plan.resources}
         self._dependent: dict[str, list[str]] = {}
@@ -70,7 +72,7 @@ class Uses:
         if address not in self._known:
             resource = self.resources[address]
             kind, attributes = self._types.get(resource.type), resource.desired
-            if kind is None or attributes is None or len(self._known) >= _MOST_ASKED:
+            if kind is None or attributes is None or len(self._known) >= self._most_asked:
                 return ()
             self._known[address] = kind.relations.usages(address, attributes, self._plan.references)
         return self._known[address]
@@ -94,7 +96,7 @@ def lineage_of(
     """The picture of all usages, of what is among ``first`` before the rest. ``uses``: subject, holder and
     relation. ``reasons`` by address, of what the page has a place for.
     """
-    drawn = [_flow(*use) for use in uses if use[2] in _DRAWN]
+    drawn = [_flow(*use) for use in uses if use[2] in DRAWN]
     drawn.sort(key=lambda link: link.source not in first and link.target not in first)
     return _fitted(drawn, reasons, size)
 
@@ -130,7 +132,7 @@ def _flow(subject: str, holder: str, relation: Relation) -> Link:
 
 def _links(uses: Uses, resource: PlannedResource) -> Iterator[Link]:
     for usage in (*uses.by(resource.address), *uses.of(resource.address)):
-        if usage.relation in _DRAWN and usage.subject in uses.resources:
+        if usage.relation in DRAWN and usage.subject in uses.resources:
             yield _flow(usage.subject, usage.holder, usage.relation)
     for step in resource.proposal.steps:
         for subject in sorted({hit.subject or resource.address for hit in step.hits} or {resource.address}):
@@ -142,7 +144,7 @@ def _read(uses: Uses, subject: str, reader: str) -> Link:
     """The link of a reader that a step names; a consumer outside of the project just looks."""
     usages = uses.by(reader) if reader in uses.resources else ()
     relation = next(
-        (usage.relation for usage in usages if usage.subject == subject and usage.relation in _DRAWN),
+        (usage.relation for usage in usages if usage.subject == subject and usage.relation in DRAWN),
         Relation.LOOKS_UP,
     )
     return Link(source=subject, target=reader, relation=relation)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from flareiac.kernel.diagnostics import Severity
+from flareiac.model.policy import Finding
 from flareiac.render.report.budget import Entry, Part, fitted
 from flareiac.render.report.content import Change, Group, Reader, Report, VerdictPart
 from flareiac.render.report.escaping import code, comment, fence, label, prose
@@ -60,6 +61,7 @@ def _weighed(part: VerdictPart) -> str:
 def _parts(report: Report) -> Iterator[Part]:
     yield _losing(report)
     yield _blocked(report)
+    yield _policy(report)
     yield _complaints(report, Severity.ERROR)
     yield _restarts(report)
     yield _maintenance(report)
@@ -141,6 +143,38 @@ def _blocked_text(change: Change) -> str:
             if rest.strip():
                 pieces.append(fence(rest.split("\n")[:_MOST_LINES], "hcl"))
     return "\n\n".join(pieces)
+
+
+def _policy(report: Report) -> Part:
+    findings = () if report.policy is None else report.policy.findings
+    columns = ["rule", "enforcement", "result", "resource", "why", "exception"]
+    return Part(
+        noun="rules of the team",
+        head=_head("Rules of the team", columns),
+        entries=tuple(
+            _row(
+                [
+                    code(finding.name),
+                    f"**{finding.enforcement.value}**" if finding.refuses else finding.enforcement.value,
+                    finding.answer.value,
+                    code(finding.address) if finding.address else "the plan",
+                    prose(finding.message),
+                    _exception(finding),
+                ],
+                [finding.address or finding.name],
+            )
+            for finding in sorted(findings, key=lambda finding: not finding.refuses)
+        ),
+        vital=True,
+    )
+
+
+def _exception(finding: Finding) -> str:
+    if not finding.reason:
+        return ""
+    return (
+        f"{'expired on' if finding.is_expired else 'until'} {prose(finding.expires)}: {prose(finding.reason)}"
+    )
 
 
 def _complaints(report: Report, severity: Severity) -> Part:
