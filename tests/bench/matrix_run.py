@@ -45,6 +45,8 @@ class _Course:
     def __init__(self, lake: Lake, cells: Sequence[Cell]) -> None:
         self.lake, self.cells = lake, cells
         self.runs: dict[str, tuple[set[str], set[str]]] = {}
+        self.failed_runs: dict[str, tuple[set[str], set[str]]] = {}
+        """The queries that run until what happens fails them: a job that cannot start again lists none."""
 
     def run(self) -> None:
         self._timed(f"{len(self.cells)} jobs as they are before", self._before)
@@ -81,9 +83,10 @@ class _Course:
             self._write(cell, line("stopped = true")(cell.change.before))
         if paused:
             self.lake.run("apply", "-auto-approve")
+        failing = [cell for cell in self.cells if fails(cell)]
+        self.failed_runs = {cell.address: self._ids(cell) for cell in failing}
         for cell in self.cells:
             happen(cell, self.lake)
-        failing = [cell for cell in self.cells if fails(cell)]
         self.lake.await_all(lambda: all(map(self._has_failed, failing)), _FAILS)
         for cell in failing:
             if not self._has_failed(cell):
@@ -129,7 +132,8 @@ class _Course:
             self._outcome(cell)
 
     def _outcome(self, cell: Cell) -> None:
-        (queries, runs), (queries_before, runs_before) = self._ids(cell), self.runs[cell.address]
+        queries, runs = self._ids(cell)
+        queries_before, runs_before = self.failed_runs.get(cell.address) or self.runs[cell.address]
         status = self.lake.jobs()[cell.address]
         if status["phase"] == "stopped":
             cell.outcome = STOPPED
