@@ -3,11 +3,13 @@
 import json
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
 from tests.support.command_line import Ended, flareiac
 
+SVG = {"svg": "http://www.w3.org/2000/svg"}
 PROJECT = """
 flareiac {
   owner = "data platform"
@@ -133,6 +135,22 @@ def test_addresses_are_quoted(root: Path) -> None:
     assert text.startswith("flowchart LR\n")
     assert "n0[" in text
     assert "table.totals#91;#34;eu#34;#93;" in text
+
+
+def test_a_drawing_is_one_file_with_every_node_in_its_bounds(root: Path) -> None:
+    for words in ([], ["-lineage"]):
+        tree = ET.fromstring(run(root, "-format=svg", *words).out)
+        width, height = float(tree.attrib["width"]), float(tree.attrib["height"])
+        titles = {title.text for title in tree.iterfind(".//svg:title", SVG)}
+        assert titles == {node["address"] for node in drawn(root, *words)["nodes"]}
+        boxes = tree.findall(".//svg:rect", SVG)
+        assert len(boxes) == len(titles)
+        for box in boxes:
+            assert float(box.attrib["x"]) + float(box.attrib["width"]) <= width
+            assert float(box.attrib["y"]) + float(box.attrib["height"]) <= height
+        paths = tree.findall(".//svg:g[@class='links']/svg:path", SVG)
+        assert len(paths) == len(arrows(drawn(root, *words)))
+    assert "<rect" not in run(root, "-format=svg", "-lineage", "-focus=table.alone").out
 
 
 def test_wrong_options_are_refused(root: Path) -> None:

@@ -12,15 +12,15 @@ from flareiac.cli.invocation import Invocation
 from flareiac.cli.options import VariableOptions
 from flareiac.cli.project import opened
 from flareiac.kernel.data import write_json
-from flareiac.render.picture_text import dot, mermaid, picture_json
+from flareiac.render.picture_text import dot, mermaid, picture_json, svg
 
-Format: TypeAlias = Literal["dot", "mermaid", "json"]
+Format: TypeAlias = Literal["dot", "mermaid", "svg", "json"]
 
 
 def graph(
     invocation: Invocation,
     *,
-    form: Annotated[Format, typer.Option("--format", help="dot (of Graphviz), mermaid or json.")] = "dot",
+    form: Annotated[Format, typer.Option("--format", help="dot (Graphviz), mermaid, svg or json.")] = "dot",
     lineage: Annotated[
         bool,
         typer.Option("--lineage", help="Follow the data, and not references; in JSON down to columns."),
@@ -48,6 +48,8 @@ def graph(
             invocation.terminal.out(dot(result.picture))
         case "mermaid":
             invocation.terminal.out(mermaid(result.picture))
+        case "svg":
+            invocation.terminal.out(svg(result.picture))
         case "json":
             invocation.terminal.out(write_json(picture_json(result.picture), indent=2))
     return ExitCode.DONE

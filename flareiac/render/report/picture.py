@@ -6,9 +6,11 @@ from typing import Final
 from flareiac.render.report.escaping import line
 from flareiac.render.report.layers import Place, placed
 from flareiac.render.report.lineage import Lineage, Node
-from flareiac.render.report.markup import Html, element, link_to
+from flareiac.render.report.markup import Html, element, link_to, raw
 from flareiac.sdk.changes import Relation
 
+SVG_XML: Final = "http://www.w3.org/2000/svg"
+"""The name of SVG in XML, which a picture outside of a page needs."""
 _ROW: Final = 34
 _HEIGHT: Final = 24
 _GAP: Final = 56
@@ -20,8 +22,10 @@ _LONGEST: Final = 36
 _ASIDE: Final = (Relation.LOOKS_UP, Relation.KEEPS_STATE_IN)
 
 
-def picture(lineage: Lineage, kinds: Mapping[str, str]) -> Html:
-    """The picture. ``kinds`` by address: the class of the look of a node that changes."""
+def picture(lineage: Lineage, kinds: Mapping[str, str], *, style: str = "") -> Html:
+    """The picture. ``kinds`` by address: the class of the look of a node that changes. ``style``: rules of
+    its own, where no page has some for it.
+    """
     addresses = [node.address for node in lineage.nodes]
     links = [(link.source, link.target) for link in lineage.links]
     layout = placed(addresses, links)
@@ -47,12 +51,14 @@ def picture(lineage: Lineage, kinds: Mapping[str, str]) -> Html:
     ]
     return element(
         "svg",
+        raw("style", style) if style else None,
         _arrow(),
         element("g", *lines, class_="links"),
         element("g", *nodes, class_="nodes"),
         viewBox=f"0 0 {width:.0f} {height:.0f}",
         width=round(width),
         height=round(height),
+        xmlns=SVG_XML,
         role="group",
         aria_label=f"Lineage of {len(addresses)} resources",
     )
