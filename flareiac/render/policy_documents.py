@@ -1,6 +1,5 @@
 """The answers of the rules of a team for programs: JSON, JUnit's XML and SARIF. Pure."""
 
-import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from html import escape
@@ -10,6 +9,7 @@ from flareiac.kernel.data import Json
 from flareiac.model.policy import Answer, BlockPlace, Enforcement, Finding, PolicyResults, RuleResult
 from flareiac.render.plan_json import policy_json
 from flareiac.render.policy_text import beside
+from flareiac.render.sarif import document, fingerprint, location
 
 FORMAT_VERSION: Final = 1
 """The version of ``policy check -format=json``."""
@@ -96,18 +96,11 @@ def sarif(results: PolicyResults, places: Mapping[str, BlockPlace], *, tool_vers
     plan) is shown at the rule. An exception is a suppression.
     """
     numbers = {result.name: number for number, result in enumerate(results.rules)}
-    driver: dict[str, Json] = {
-        "name": "FlareIaC",
-        "version": tool_version,
-        "rules": [_sarif_rule(result) for result in results.rules],
-    }
-    run: dict[str, Json] = {
-        "tool": {"driver": driver},
-        "columnKind": "unicodeCodePoints",
-        "results": [_sarif_result(finding, numbers, places) for finding in results.findings],
-    }
-    schema = "https://json.schemastore.org/sarif-2.1.0.json"
-    return {"$schema": schema, "version": "2.1.0", "runs": [run]}
+    return document(
+        [_sarif_rule(result) for result in results.rules],
+        [_sarif_result(finding, numbers, places) for finding in results.findings],
+        tool_version=tool_version,
+    )
 
 
 def _sarif_rule(result: RuleResult) -> dict[str, Json]:
@@ -127,12 +120,11 @@ def _level(enforcement: Enforcement) -> str:
 def _sarif_result(
     finding: Finding, numbers: Mapping[str, int], places: Mapping[str, BlockPlace]
 ) -> dict[str, Json]:
-    rule = _location(finding.path, {"startLine": finding.line, "startColumn": finding.column})
+    rule = location(finding.path, {"startLine": finding.line, "startColumn": finding.column})
     block = places.get(finding.address)
-    at = rule if block is None else _location(block.path, {"startLine": block.line})
+    at = rule if block is None else location(block.path, {"startLine": block.line})
     logical: list[Json] = [{"fullyQualifiedName": finding.address}]
     subject = f"{finding.address}: " if finding.address else ""
-    known = hashlib.sha256(f"{finding.name}\0{finding.address}".encode()).hexdigest()
     exceptions: list[Json] = [
         {
             "kind": "external",
@@ -147,11 +139,7 @@ def _sarif_result(
         "message": {"text": f"{subject}{finding.message}"},
         "locations": [{**at, **({"logicalLocations": logical} if finding.address else {})}],
         "relatedLocations": [{**rule, "message": {"text": "the rule"}}],
-        "partialFingerprints": {"flareiac/v1": known},
+        "partialFingerprints": fingerprint(finding.name, finding.address),
         "properties": {"answer": finding.answer.value, "code": finding.code, "address": finding.address},
         **({"suppressions": exceptions} if finding.answer is Answer.EXCEPTED else {}),
     }
-
-
-def _location(path: str, region: dict[str, Json]) -> dict[str, Json]:
-    return {"physicalLocation": {"artifactLocation": {"uri": path}, "region": region}}

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+import flareiac
 from flareiac.app.prove import Understood, prove_declared
 from flareiac.app.validate import validate as validated
 from flareiac.cli.complaints import complain
@@ -14,6 +15,7 @@ from flareiac.cli.project import opened
 from flareiac.cli.proving import asking_here
 from flareiac.kernel.data import write_json
 from flareiac.render.diagnostics import validate_json
+from flareiac.render.sarif import diagnostics_sarif
 from flareiac.sdk.command_options import Json
 
 
@@ -25,9 +27,14 @@ def validate(
         typer.Option("--prove", help="Check on this machine what apply would check first."),
     ] = False,
     as_json: Json = False,
+    as_sarif: Annotated[
+        bool, typer.Option("--sarif", help="Print SARIF, which code scanning takes.")
+    ] = False,
     variables: VariableOptions,
 ) -> int:
     """Says what is wrong with the configuration."""
+    if as_json and as_sarif:
+        raise typer.BadParameter("-json and -sarif exclude each other.")
     terminal, understood = invocation.terminal, None
     with opened(invocation, variables) as workspace:
         found = validated(workspace)
@@ -37,6 +44,9 @@ def validate(
     sources = found.configuration.sources
     if as_json:
         terminal.out(write_json(validate_json(found.diagnostics, sources), indent=2))
+    elif as_sarif:
+        document = diagnostics_sarif(found.diagnostics, sources, tool_version=flareiac.__version__)
+        terminal.out(write_json(document, indent=2))
     else:
         complain(terminal, found.diagnostics, sources)
         if not found.diagnostics.has_errors:
