@@ -14,6 +14,7 @@ from flareiac.app.maintenance_recheck import MaintenanceRecheck
 from flareiac.app.misshapen_parts import misshapen_plan
 from flareiac.app.plan import PlanReport, PlanRequest, Refresh, plan
 from flareiac.app.plan_origin import check_origin
+from flareiac.app.protection import with_approvals
 from flareiac.app.prove import Asking, ask, plan_with, provable, with_learned
 from flareiac.app.source_spans import with_spans
 from flareiac.app.state.lock import locked
@@ -166,6 +167,16 @@ def _note_environment(workspace: Workspace, planned: PlanReport, loaded: Loaded,
     write_state(state, replace(loaded.snapshot, applied=applied))
 
 
+def allow_saved(workspace: Workspace, saved: Plan, environment: Mapping[str, str]) -> None:
+    """Raises ``Failure`` for a saved plan that a protected workspace does not take."""
+    if workspace.guard is None:
+        return
+    workspace.guard = replace(workspace.guard, saved=True)
+    with _state_errors(workspace):
+        snapshot = workspace.load_state().snapshot
+    workspace.guard = with_approvals(workspace.guard, saved, snapshot, environment)
+
+
 def apply_saved(workspace: Workspace, saved: Plan, file: str, conduct: ApplyOptions) -> ApplyReport:
     """Carries out a plan that was saved in ``file``, or goes on with it where an interrupted apply left off.
     Decides nothing.
@@ -267,6 +278,7 @@ def _ports(workspace: Workspace, lease: Lease, conduct: ApplyOptions) -> Ports:
         cancel=conduct.cancel,
         clock=time.time,
         seal=workspace.seal,
+        remark=None if workspace.guard is None else workspace.guard.remark,
     )
 
 

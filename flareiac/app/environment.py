@@ -3,21 +3,24 @@ values of its variables. Touches the file system.
 """
 
 import secrets
+from dataclasses import replace
 from pathlib import Path
 
 from flareiac.app.state_place.place import written_settings
+from flareiac.config.protection import protection_of
 from flareiac.model.applied_from import AppliedFrom, applied_from
 from flareiac.model.desired import Desired
 from flareiac.model.snapshot import Snapshot
 
 
-def environment_of(root: Path, desired: Desired, snapshot: Snapshot) -> AppliedFrom:
+def environment_of(root: Path, desired: Desired, snapshot: Snapshot, workspace: str) -> AppliedFrom:
     """The origin that an apply of this configuration would record; its digests can be compared with those of
     the state. Raises ``Failure``.
     """
     key = snapshot.applied.key if snapshot.applied is not None else secrets.token_hex(16)
-    owner = written_settings(root).settings.state_owner
-    return applied_from(folder_of(root), owner, desired.values, desired.variables, key=key)
+    settings = written_settings(root).settings
+    origin = applied_from(folder_of(root), settings.state_owner, desired.values, desired.variables, key=key)
+    return replace(origin, protected=protection_of(settings.workspaces, workspace).protected)
 
 
 def folder_of(root: Path) -> str:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import field, replace
 from enum import StrEnum
+from typing import Literal
 
 from flareiac.app.environment import environment_of
 from flareiac.app.figures_cache import known_figures, remember
@@ -19,6 +20,7 @@ from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Failure, Severity
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.sources import Source
+from flareiac.model.applied_from import AppliedFrom
 from flareiac.model.desired import Desired
 from flareiac.model.journal import Interrupted
 from flareiac.model.plan import Plan
@@ -100,7 +102,7 @@ def plan(workspace: Workspace, request: PlanRequest, *, loaded: Loaded | None = 
         project=workspace.project,
         time=time.time(),
         figures=figures,
-        applied=environment_of(workspace.root, desired, loaded.snapshot),
+        applied=environment_of(workspace.root, desired, loaded.snapshot, workspace.workspace),
         shared_state=workspace.place.is_shared,
         former=_former(workspace, loaded.snapshot, request),
     )
@@ -138,9 +140,18 @@ def _made(workspace: Workspace, request: PlanRequest, report: PlanReport, inputs
         diagnostics.extend(report.later)
         diagnostics.take_later()
     made = replace(made, origin=origin(workspace, made.variables), diagnostics=tuple(diagnostics))
+    made = replace(made, protection=_protection(made.applied, inputs.snapshot.applied))
     if request.policies and not made.errored and (checked := policy_results(workspace.root, made)):
         made = replace(made, policy=checked.results)
     return replace(report, plan=made, diagnostics=diagnostics, inputs=inputs)
+
+
+def _protection(now: AppliedFrom | None, before: AppliedFrom | None) -> Literal["", "on", "off"]:
+    """The change of the protection of the workspace."""
+    was = before is not None and before.protected
+    if now is None or now.protected == was:
+        return ""
+    return "on" if now.protected else "off"
 
 
 def _disturbed_by_work(workspace: Workspace, made: Plan, inputs: Inputs) -> Iterator[Diagnostic]:

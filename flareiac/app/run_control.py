@@ -10,6 +10,7 @@ from dataclasses import replace
 from flareiac.app.plan import Reading, questions, streamed_from
 from flareiac.app.state.lock import locked
 from flareiac.app.state.recorded import connection_of, recorded
+from flareiac.app.state.single_operation import LockedState, write_state
 from flareiac.app.workspace import Workspace
 from flareiac.kernel import codes
 from flareiac.kernel.data import digest
@@ -17,7 +18,7 @@ from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.model.desired import Desired
 from flareiac.model.events import Event
 from flareiac.model.references import recorded_references
-from flareiac.model.snapshot import Snapshot
+from flareiac.model.snapshot import Snapshot, after_maintenance
 from flareiac.planning.make_plan import Inputs
 from flareiac.planning.started_by_hand import needed_by, refused_starts
 from flareiac.sdk.actions import Control, RunCommand
@@ -40,8 +41,12 @@ def steer(
     """Stops, starts or restarts one resource, or what a connection runs; returns what there is to say. Raises
     ``Failure``, ``LockHeld``.
     """
-    with locked(workspace, verb.value, lock_timeout, emit):
-        snapshot = workspace.load_state().snapshot
+    with locked(workspace, verb.value, lock_timeout, emit) as lease:
+        loaded = workspace.load_state()
+        snapshot = loaded.snapshot
+        if snapshot.remark is not None and loaded.revision is not None:
+            _note_remark(LockedState(workspace=workspace, lease=lease, loaded=loaded))
+            snapshot = workspace.load_state().snapshot
         connection = connection_of(snapshot, address, workspace.installed.registry.types)
         if connection is not None:
             session = workspace.session(workspace.installed.registry.provider_of[connection.type])
@@ -56,6 +61,15 @@ def steer(
     if isinstance(outcome, NotApplied):
         raise Failure(*outcome.diagnostics)
     return outcome.messages
+
+
+def _note_remark(state: LockedState) -> None:
+    """Keeps why somebody stops or starts something. Plans that were made before stay good. The journal of an
+    interrupted apply is kept instead, which a new snapshot would end.
+    """
+    if state.loaded.recovered.interrupted is None:
+        following = replace(state.snapshot, serial=state.snapshot.serial + 1)
+        write_state(state, after_maintenance(state.snapshot, following))
 
 
 def _steered(

@@ -10,6 +10,7 @@ from dataclasses import field
 from pathlib import Path
 
 from flareiac.app.discovery import Installed, InstalledTypes, installed
+from flareiac.app.protection import Guard
 from flareiac.app.state_place.place import StatePlace, project_cipher, state_place
 from flareiac.app.state_place.seen import Expected, check_known, check_seen, is_stored
 from flareiac.app.state_place.selection import DEFAULT
@@ -63,6 +64,8 @@ class Workspace:
     workspace: str = DEFAULT
     parallelism: int = 10
     lineage: str = ""
+    guard: Guard | None = None
+    """That of a command that does not only read."""
     variables: VariableArguments = field(default_factory=VariableArguments)
     timings: dict[str, float] = field(default_factory=dict)
     _sessions: dict[str, Session] = field(default_factory=dict)
@@ -142,10 +145,18 @@ class Workspace:
     def _understood(self, expected: Expected, types: Types, *, even_moved: bool = False) -> Loaded:
         """Raises ``Damaged``, ``OSError``, ``Failure``."""
         place, store = self.place, self.store
-        loaded = load_state(store, str(self.root), types)
+        try:
+            loaded = load_state(store, str(self.root), types)
+        except Damaged:
+            if self.guard is not None:
+                self.guard.check(None)
+            raise
         check_seen(place, self.workspace, loaded, expected=expected, even_moved=even_moved)
         self.lineage = self.lineage or loaded.snapshot.lineage
-        return loaded
+        if self.guard is None:
+            return loaded
+        self.guard.check(loaded.snapshot)
+        return loaded.remarked(self.guard.remark)
 
     def set_up_state(self, request: StateRequest, say: Callable[[str], None]) -> StatePlace:
         """The place of the state from now on, proven (see ``init``). Raises ``Failure`` or ``LockHeld``."""

@@ -179,6 +179,7 @@ def _named(loaded: Loaded, plan: Plan) -> Loaded:
 def _recording(ports: Ports, loaded: Loaded, interrupted: Interrupted | None) -> Recording:
     """The recording of a new apply, or of one that goes on."""
     apply_id = interrupted.begun.apply if interrupted is not None else str(uuid.uuid4())
+    loaded = loaded.remarked(ports.remark)
     return Recording(ports.store, ports.lease, loaded, apply_id, clock=ports.clock, types=ports.types)
 
 

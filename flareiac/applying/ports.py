@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.model.events import Event
 from flareiac.model.plan import Plan, PlannedResource
+from flareiac.model.remark import Remark
 from flareiac.model.snapshot import Snapshot
 from flareiac.sdk.driver import Driver
 from flareiac.sdk.maintenance import MaintenanceTask, PerformRequest
@@ -62,3 +63,5 @@ class Ports:
     cancel: threading.Event
     clock: Callable[[], float]
     seal: Callable[[bytes], bytes] = bytes
+    remark: Remark | None = None
+    """What the command says of itself, for the state."""

@@ -24,7 +24,8 @@ from flareiac.sdk.commands import Command, Commands, Group
 
 GLOBAL_OPTIONS: Final = (
     "Global options, of every command: -chdir=DIR works in another folder; -input=false never asks; "
-    "-no-color; -lock-timeout=60s waits for the state lock."
+    "-no-color; -lock-timeout=60s waits for the state lock; -reason=TEXT is kept with what is written to the "
+    "state."
 )
 CORE: Final[Commands] = {
     "new": Command(".new:new", "Write a small project that can be applied as it stands."),
@@ -221,6 +222,12 @@ def command_of(arguments: Sequence[str], provided: Commands) -> Command | None:
     if isinstance(found, Group):
         return found.commands.get(words[1]) if len(words) > 1 else None
     return found
+
+
+def command_words(arguments: Sequence[str], provided: Commands) -> str:
+    """The words of the command that a command line names: ``state rm``."""
+    words = _words(arguments)
+    return " ".join(words[: 2 if isinstance({**CORE, **provided}.get(words[0]), Group) else 1])
 
 
 def _words(arguments: Sequence[str]) -> list[str]:

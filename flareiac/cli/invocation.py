@@ -15,6 +15,10 @@ class Invocation:
     directory: str = ""
     """The value of -chdir."""
     lock_timeout: str = "0s"
+    reason: str = ""
+    """The value of -reason."""
+    command: str = ""
+    """The words of a command that does not only read; empty for one that does."""
     arguments: tuple[str, ...] = ()
     """The command line in the order it was typed."""
     terminal: Terminal = field(default_factory=Terminal)

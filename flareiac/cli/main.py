@@ -25,7 +25,7 @@ def main() -> None:
 def run(arguments: Sequence[str]) -> int:
     """Runs one command line; returns the exit code. Never raises for what a user did or a system answered."""
     typed = _two_dashes(arguments)
-    values = {"--chdir": "", "--lock-timeout": "0s", "--input": "true"}
+    values = {"--chdir": "", "--lock-timeout": "0s", "--input": "true", "--reason": ""}
     terminal = Terminal(no_color="--no-color" in typed)
     given = _without_globals(typed, values, terminal)
     if given is None:
@@ -41,6 +41,7 @@ def run(arguments: Sequence[str]) -> int:
     invocation = Invocation(
         directory=values["--chdir"],
         lock_timeout=values["--lock-timeout"],
+        reason=values["--reason"],
         arguments=tuple(typed),
         terminal=terminal,
     )

@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from flareiac.app.protection import guard_of
 from flareiac.app.state_place.selection import selection
 from flareiac.app.workspace import VariableArguments, Workspace
 from flareiac.cli.invocation import Invocation
@@ -19,9 +20,12 @@ def opened(
     """The project in the directory of the command line, with the variables that were typed."""
     typed = _in_order(invocation.arguments, variables) if variables is not None else ()
     root = invocation.root
+    name = selection(root, os.environ).name
+    guard = guard_of(root, name, invocation.command, invocation.reason) if invocation.command else None
     workspace = Workspace(
         root=root,
-        workspace=selection(root, os.environ).name,
+        workspace=name,
+        guard=guard,
         parallelism=parallelism,
         variables=VariableArguments(items=typed),
     )

@@ -7,6 +7,7 @@ import sys
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 
@@ -14,7 +15,7 @@ import typer
 from typer.exceptions import TyperException
 
 import flareiac
-from flareiac.cli.command_tree import command_of, command_tree, one_dash, provided_for
+from flareiac.cli.command_tree import command_of, command_tree, command_words, one_dash, provided_for
 from flareiac.cli.complaints import complain
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
@@ -40,6 +41,8 @@ def run_command(arguments: Sequence[str], invocation: Invocation) -> int:
     command = command_of(arguments, provided)
     failing = _Failing(invocation.terminal, arguments, command)
     reads_only = command is not None and command.reads_only
+    words = "" if command is None or reads_only else command_words(arguments, provided)
+    invocation = replace(invocation, command=words)
     try:
         with _cancelled_by_signals(invocation, reads_only=reads_only):
             result = command_tree(invocation, provided).main(

@@ -7,6 +7,7 @@ from typing import Final
 import flareiac
 from flareiac.config.backend import BackendBlock, BackendKinds, read_backend
 from flareiac.config.encryption import EncryptionBlock, read_encryption
+from flareiac.config.protection import WorkspaceRule, read_workspace_rules
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.kernel.lazy_dataclass import dataclass
@@ -14,8 +15,8 @@ from flareiac.lang.syntax import BlockNode, literal_text
 
 _ATTRIBUTES: Final = ("owner", "required_version", "state_owner")
 _OWNER: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./-]{0,89}")
-_BLOCKS: Final = ("backend", "encryption")
-_TAKES: Final = 'backend "KIND" and encryption'
+_BLOCKS: Final = ("backend", "encryption", "workspace")
+_TAKES: Final = 'backend "KIND", encryption and workspace "NAME"'
 _CONSTRAINT = re.compile(r"\s*(>=|<=|>|<|=|!=|~>)?\s*(\d{1,9}(?:\.\d{1,9}){0,2})\s*\Z")
 
 
@@ -29,6 +30,7 @@ class Settings:
     backend: BackendBlock | None = None
     encryption: EncryptionBlock | None = None
     state_owner: str = ""
+    workspaces: tuple[WorkspaceRule, ...] = ()
 
 
 def check_version(blocks: Sequence[BlockNode], diagnostics: Diagnostics) -> None:
@@ -45,6 +47,7 @@ def read_settings(blocks: Sequence[BlockNode], kinds: BackendKinds, diagnostics:
     """
     backends: list[BlockNode] = []
     encryptions: list[BlockNode] = []
+    workspaces: list[BlockNode] = []
     for block in blocks:
         for attribute in block.body.attributes:
             if attribute.name not in _ATTRIBUTES:
@@ -60,6 +63,8 @@ def read_settings(blocks: Sequence[BlockNode], kinds: BackendKinds, diagnostics:
                     backends.append(nested)
                 case "encryption":
                     encryptions.append(nested)
+                case "workspace":
+                    workspaces.append(nested)
                 case other:
                     diagnostics.error(
                         codes.UNKNOWN_BLOCK,
@@ -71,6 +76,7 @@ def read_settings(blocks: Sequence[BlockNode], kinds: BackendKinds, diagnostics:
         backend=read_backend(backends, kinds, diagnostics),
         encryption=read_encryption(encryptions, diagnostics),
         state_owner=_state_owner(blocks, diagnostics),
+        workspaces=read_workspace_rules(workspaces, diagnostics),
     )
 
 

@@ -92,6 +92,9 @@ OTHER_STATE_MOVED: Final = Code("FIS103", "The state of another project was move
 OTHER_STATE_ENCRYPTED: Final = Code("FIS104", "The state of another project cannot be decrypted")
 INVALID_STATE_OWNER: Final = Code("FIS107", "Invalid state_owner")
 STATE_OF_ANOTHER_ENVIRONMENT: Final = Code("FIS108", "The state belongs to another environment")
+INVALID_PROTECTION: Final = Code("FIS110", "Invalid protection of a workspace")
+WORKSPACE_PROTECTED: Final = Code("FIS111", "The workspace is protected")
+APPROVAL_MISSING: Final = Code("FIS112", "Who approved the plan is not said")
 NO_OTHER_OUTPUT: Final = Code("FIS105", "The other project has no such output")
 OTHER_OUTPUT_SENSITIVE: Final = Code("FIS106", "The value of a sensitive output is in no state")
 

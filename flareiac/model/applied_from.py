@@ -46,6 +46,8 @@ class AppliedFrom:
     """Those who read from outside, so that a plan which removes them together with what they read still names
     them.
     """
+    protected: bool = field(default=False, metadata=SPARSE)
+    """True where the workspace is protected: a configuration that no longer says so does not lift that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,8 @@ class Earlier:
     serial: int | None
     resources: int | None
     encrypted: bool = False
+    remark: str = ""
+    """What the command that wrote it said of itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ stands.
 from collections.abc import Mapping
 from dataclasses import field
 from enum import StrEnum
-from typing import Annotated, Final, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 from flareiac.kernel.data import Attributes, Data, Seconds
 from flareiac.kernel.diagnostics import Diagnostic, Severity
@@ -209,6 +209,8 @@ class Plan:
     """The origin that its apply records; None where it leaves the recorded one as it is."""
     owners: Mapping[str, Owner] = field(default_factory=dict, metadata=SPARSE)
     """The owners of readers outside of the project that are declared, by address."""
+    protection: Literal["", "on", "off"] = field(default="", metadata=SPARSE)
+    """The protection of the workspace begins or ends with its apply."""
     policy: PolicyResults | None = field(default=None, metadata=OPTIONAL)
     """The answers of the rules of the team; None where there are none."""
     bound: tuple[BoundPlace, ...] = field(default=(), metadata=UNSTORED)
@@ -258,12 +260,14 @@ class Plan:
     @property
     def empty(self) -> bool:
         """Nothing to do, not even to the state."""
-        return not self.operations and not self.output_changes
+        return not self.operations and not self.output_changes and not self.protection
 
     @property
     def state_only(self) -> bool:
         """Returns True if apply only brings the state up to date: there is nothing to approve."""
-        return not self.output_changes and all(operation.verb is Verb.RECORD for operation in self.operations)
+        return not (self.output_changes or self.protection) and all(
+            operation.verb is Verb.RECORD for operation in self.operations
+        )
 
     @property
     def applyable(self) -> bool:

@@ -14,6 +14,7 @@ from flareiac.kernel.records import SPARSE, UNSTORED, Form, decode, encode, name
 from flareiac.model.applied_from import AppliedFrom
 from flareiac.model.damage import UNREADABLE, damage
 from flareiac.model.desired import OutputValue
+from flareiac.model.remark import Remark
 from flareiac.sdk.maintenance import LastRun
 from flareiac.sdk.owner import Owner
 from flareiac.sdk.references import Resolved
@@ -151,6 +152,8 @@ class Snapshot:
     """The serials before this one from which it differs by maintenance alone."""
     applied: AppliedFrom | None = field(default=None, metadata=SPARSE)
     """The origin of the last apply; None in a state of a version that did not record it."""
+    remark: Remark | None = field(default=None, metadata=SPARSE)
+    """What the command that wrote it said of itself."""
     sealed: bool = field(default=True, compare=False, metadata=UNSTORED)
     """True if a digest vouches for it: without one, any part of it may have any shape."""
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from flareiac.kernel.data import Json
 from flareiac.model.history import Difference, Earlier
 from flareiac.model.snapshot import Snapshot
+from flareiac.render.control_characters import printable
 from flareiac.render.table_text import table_lines
 from flareiac.sdk.state import Damaged
 from flareiac.sdk.text_table import Column, TextTable
@@ -23,15 +24,21 @@ _COLUMNS = (
 def history_text(current: Snapshot | Damaged, earlier: Sequence[Earlier], *, width: int | None = None) -> str:
     """A line for each earlier state, newest first. ``width`` is in columns of a terminal."""
     match current:
-        case Snapshot(serial=serial, resources=resources):
-            now = f"The state has the serial {serial} and {len(resources)} resources."
+        case Snapshot(serial=serial, resources=resources, remark=remark):
+            by = "" if remark is None else f" ({printable(remark.text)})"
+            now = f"The state has the serial {serial} and {len(resources)} resources{by}."
         case Damaged() as problem:
             now = f"The state cannot be read ({problem})."
     if not earlier:
         return f"{now} No earlier state is kept.\n"
     rows = tuple(_row(item) for item in earlier)
     lines = table_lines(TextTable(columns=_COLUMNS, rows=rows), width)
-    return "\n".join([f"{now} Kept before it:", "", *lines, *_encrypted(earlier)]) + "\n"
+    return "\n".join([f"{now} Kept before it:", "", *lines, *_remarks(earlier), *_encrypted(earlier)]) + "\n"
+
+
+def _remarks(earlier: Sequence[Earlier]) -> list[str]:
+    said = [f"{item.serial}: {printable(item.remark)}" for item in earlier if item.remark]
+    return ["", *said] if said else []
 
 
 def _encrypted(earlier: Sequence[Earlier]) -> list[str]:
@@ -55,6 +62,7 @@ def history_json(current: Snapshot | Damaged, earlier: Sequence[Earlier]) -> Jso
         "serial": there.serial if there else None,
         "resources": len(there.resources) if there else None,
         "damage": None if there else str(current),
+        **({"remark": there.remark.text} if there is not None and there.remark is not None else {}),
         "history": [
             {
                 "name": item.name,
@@ -63,6 +71,7 @@ def history_json(current: Snapshot | Damaged, earlier: Sequence[Earlier]) -> Jso
                 "resources": item.resources,
                 "size": item.size,
                 "encrypted": item.encrypted,
+                **({"remark": item.remark} if item.remark else {}),
             }
             for item in earlier
         ],

@@ -386,6 +386,7 @@ def _own(plan: Plan, tool_version: str) -> dict[str, Json]:
         "due": [{"address": task.address, "due": task.task.due, **task_json(task)} for task in plan.tasks],
         "operations": [_operation(operation) for operation in plan.operations],
         "diagnostics": as_json(plan.diagnostics, {}),
+        **({"protection": plan.protection} if plan.protection else {}),
         **({"policy": policy_json(plan.policy)} if plan.policy is not None else {}),
     }
 

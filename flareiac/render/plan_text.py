@@ -61,6 +61,7 @@ def plan_text(
         *_with_hint(_sections(plan, look)),
         *_output_section(plan.output_changes, look),
         *due_section(plan, look),
+        *([_protection(plan, look)] if plan.protection else []),
         *([policy_section(plan.policy, look.style, width)] if plan.policy is not None else []),
     ]
     if show_steps and plan.operations:
@@ -225,6 +226,18 @@ def _not_known(unknown: Iterable[str], due: str) -> str:
     return f"{planned} planned, but not everything is known: see the warnings about {names}.{due}"
 
 
+def protection_line(plan: Plan) -> str:
+    """The change of the protection of the workspace, as a sentence."""
+    if plan.protection == "on":
+        return f"The workspace {plan.workspace} becomes protected: from then on it takes saved plans alone."
+    return f"The workspace {plan.workspace} is no longer protected."
+
+
+def _protection(plan: Plan, look: RenderOptions) -> str:
+    tone = Tone.CHANGE if plan.protection == "on" else Tone.BLOCKED
+    return look.style.paint(wrapped(protection_line(plan), look.width, "  ~ ", "    "), tone)
+
+
 def _due_alone(due: int) -> str:
     found = f"{due} maintenance {'task is' if due == 1 else 'tasks are'} due." if due else "Nothing is due."
     return f"{found} (Only maintenance was planned.)"
@@ -244,7 +257,7 @@ def _conclusion(plan: Plan) -> str:
     if refused := refused_by(plan.policy):
         return f"{refused} Nothing can be applied. {plan_line(counts(plan))}"
     found = counts(plan)
-    nothing = not plan.changes and not plan.output_changes and not found.blocked
+    nothing = not (plan.changes or plan.output_changes or found.blocked or plan.protection)
     if not nothing:
         return plan_line(found)
     due = f" Due: {found.due}." if found.due else ""

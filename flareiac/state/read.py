@@ -3,12 +3,14 @@ resource type. Touches the state store, by reading only.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from flareiac.kernel.data import Data
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.model.damage import UNREADABLE, damage
 from flareiac.model.journal import Entry, Recovered, decode_entry, replay
 from flareiac.model.relocation import restored
+from flareiac.model.remark import Remark
 from flareiac.model.snapshot import Snapshot, decode_snapshot, new_snapshot, with_places
 from flareiac.model.upgrades import Types, upgraded_entry, upgraded_snapshot
 from flareiac.sdk.state import WITHOUT_JOURNAL, Damaged, Moment, StateStore
@@ -30,6 +32,11 @@ class Loaded:
     @property
     def snapshot(self) -> Snapshot:
         return self.recovered.snapshot
+
+    def remarked(self, remark: Remark | None) -> "Loaded":
+        """The state as the next one to write begins: with this remark in place of that of its last writer."""
+        recovered = replace(self.recovered, snapshot=replace(self.snapshot, remark=remark))
+        return replace(self, recovered=recovered)
 
 
 def load(store: StateStore, root: str, types: Types) -> Loaded:

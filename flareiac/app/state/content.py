@@ -10,6 +10,7 @@ from flareiac.app.state.single_operation import (
     LockedState,
     locked_or_damaged,
     replace_damaged,
+    still_protected,
     write_state,
 )
 from flareiac.app.state_place.seen import Expected
@@ -66,14 +67,14 @@ def push(
             if (refused := _refusal(current, pushed)) is not None and not force:
                 raise Failure(refused)
             return _written(state, pushed, followed=refused is None)
-        write_state(state, pushed, serial=pushed.serial)
+        write_state(state, still_protected(pushed, state.snapshot), serial=pushed.serial)
     return f"The state is what {name} holds (serial {pushed.serial})."
 
 
 def _written(state: LockedState, pushed: Snapshot, *, followed: bool) -> str:
     """Every write raises the serial, so that plans that were made before it are stale."""
     serial = pushed.serial if followed else max(pushed.serial, state.snapshot.serial + 1)
-    write_state(state, pushed, serial=serial)
+    write_state(state, still_protected(pushed, state.snapshot), serial=serial)
     return (
         f"The state was replaced (serial {serial}). The one before is kept: flareiac state history shows it."
     )

@@ -5,13 +5,21 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
-from flareiac.app.state.single_operation import DamagedState, locked_or_damaged, replace_damaged, write_state
+from flareiac.app.state.single_operation import (
+    DamagedState,
+    locked_or_damaged,
+    replace_damaged,
+    still_protected,
+    write_state,
+)
 from flareiac.app.workspace import Workspace, state_errors
 from flareiac.kernel import codes
 from flareiac.kernel.data import read_json
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.kernel.records import decode
 from flareiac.model.events import Event
 from flareiac.model.history import Difference, Earlier, difference
+from flareiac.model.remark import Remark
 from flareiac.model.snapshot import Snapshot
 from flareiac.model.upgrades import AS_STORED
 from flareiac.sdk.state import Damaged, Kept
@@ -65,7 +73,7 @@ def rollback(
         if not approve(chosen, difference(state.snapshot, before)):
             return None
         serial = state.snapshot.serial + 1
-        write_state(state, before, serial=serial)
+        write_state(state, still_protected(before, state.snapshot), serial=serial)
     return serial
 
 
@@ -117,7 +125,13 @@ def _with_figures(workspace: Workspace, kept: Kept) -> Earlier:
     shown = Earlier(name=kept.name, written=kept.written, size=kept.size, serial=None, resources=None)
     try:
         document = read_json(workspace.store.read_history(kept.name))
-        return replace(shown, serial=int(document["serial"]), resources=len(document["resources"]))
+        remark = document.get("remark")
+        return replace(
+            shown,
+            serial=int(document["serial"]),
+            resources=len(document["resources"]),
+            remark="" if remark is None else decode(Remark, remark, lenient=True).text,
+        )
     except PassphraseMissing:
         return replace(shown, encrypted=True)
     except (KeyError, ValueError, TypeError, Damaged):

@@ -112,6 +112,16 @@ def write_state(state: LockedState, after: Snapshot, *, serial: int | None = Non
     note_seen(state.workspace.place, state.workspace.workspace, after.lineage)
 
 
+def still_protected(after: Snapshot, now: Snapshot) -> Snapshot:
+    """A whole state in place of another one: with the remark of this command, and without lifting the
+    protection of the workspace.
+    """
+    applied = after.applied
+    if now.applied is not None and now.applied.protected:
+        applied = replace(now.applied if applied is None else applied, protected=True)
+    return replace(after, remark=now.remark, applied=applied)
+
+
 def replace_damaged(state: DamagedState, after: Snapshot) -> None:
     """Writes one snapshot in place of what cannot be read. Raises ``Failure``."""
     workspace = state.workspace

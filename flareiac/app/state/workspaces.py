@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from flareiac.app.protection import refuse_deletion
 from flareiac.app.state.lock import locked
 from flareiac.app.state_place.backend_record import read_record, write_record
 from flareiac.app.state_place.seen import no_such_workspace
@@ -78,9 +79,9 @@ def delete(workspace: Workspace, name: str, *, force: bool) -> int:
     if name not in found.names:
         raise no_such_workspace(workspace.place, name)
     doomed = Workspace(root=workspace.root, workspace=name)
-    count = 0
-    if not force or _readable(doomed):
-        count = len(doomed.load_state(even_moved=True).snapshot.resources)
+    snapshot = doomed.load_state(even_moved=True).snapshot if not force or _readable(doomed) else None
+    refuse_deletion(workspace.root, name, snapshot)
+    count = 0 if snapshot is None else len(snapshot.resources)
     if count and not force:
         raise _kept(
             f"{name} still manages {count} {'resource' if count == 1 else 'resources'}, which nothing would "

@@ -1,5 +1,6 @@
 """``apply``, ``destroy`` and ``maintain``: plan (or take a saved plan), ask, carry out."""
 
+import os
 import sys
 from collections.abc import Callable
 from contextlib import closing, suppress
@@ -8,7 +9,14 @@ from typing import Annotated, Literal
 
 import typer
 
-from flareiac.app.apply import ApplyOptions, ApplyOutcome, ApplyReport, apply_fresh, apply_saved
+from flareiac.app.apply import (
+    ApplyOptions,
+    ApplyOutcome,
+    ApplyReport,
+    allow_saved,
+    apply_fresh,
+    apply_saved,
+)
 from flareiac.app.plan import PlanReport, PlanRequest
 from flareiac.app.plan_files import read_plan
 from flareiac.app.state_place.selection import DEFAULT
@@ -159,6 +167,7 @@ def _apply_saved(run: _Run, file: str) -> int:
 
     options = _options(run, output, approve)
     with opened(run.invocation, parallelism=run.work.parallelism) as workspace, closing(output):
+        allow_saved(workspace, saved, os.environ)
         report = apply_saved(workspace, saved, file, options)
     if report.end in (ApplyOutcome.INVALID, ApplyOutcome.BLOCKED):
         output.plan(report.planned)

@@ -21,7 +21,7 @@ from flareiac.render.change_text import in_few_words
 from flareiac.render.counts import counts
 from flareiac.render.json_values import plain
 from flareiac.render.plan_json import attribute_change
-from flareiac.render.plan_text import notices, output_line, unproven
+from flareiac.render.plan_text import notices, output_line, protection_line, unproven
 from flareiac.render.redaction import REDACTED, Pattern, sensitive_in
 from flareiac.render.report.lineage import FOR_A_COMMENT, Lineage, Size, Uses, lineage
 from flareiac.render.report.reasons import reason_of
@@ -286,7 +286,7 @@ def report_of(
             )
             for item in sorted(plan.diagnostics, key=lambda item: item.severity is not Severity.ERROR)
         ),
-        notes=(*unproven(plan), *notices(plan)),
+        notes=(*([protection_line(plan)] if plan.protection else []), *unproven(plan), *notices(plan)),
         lineage=lineage(
             uses, (item for _, item in touched), {it.address: it.reason for it in changes}, picture
         ),
