@@ -324,6 +324,38 @@ def test_conftest(place: Path, plans: dict[str, Path], tmp_path: Path) -> None:
         )
 
 
+def test_the_rego_of_the_example(place: Path, plans: dict[str, Path]) -> None:
+    """Each file says what its comment says, of every kind of plan."""
+    policies = Path(__file__).parents[2] / "examples" / "ci" / "policy"
+    seen: set[str] = set()
+    for name, plan in plans.items():
+        done = _run(_go_tool(place, "conftest"), "test", "--policy", str(policies), "-o", "json", str(plan))
+        [result] = json.loads(done.stdout)
+        denied = {item["msg"] for item in result.get("failures", [])}
+        warned = {item["msg"].partition(": ")[0] for item in result.get("warnings", [])}
+        document = _read(plan)
+        destroyed = {address for address, verbs in _actions(plan).items() if "delete" in verbs}
+        assert warned == destroyed, (name, done)
+        ownerless = {
+            f"{item['address']} has no owner"
+            for item in document["resource_changes"]
+            if "create" in item["change"]["actions"] and "owner" not in item["change"]["flareiac"]
+        }
+        assert {text for text in denied if text.endswith("has no owner")} == ownerless, (name, done)
+        assert any("more than 3" in text for text in denied) == (len(destroyed) > 3), (name, done)
+        assert any("partial" in text for text in denied) == (not document["complete"]), (name, done)
+        lost = {
+            f"{item['address']}: {step['text']}, which {reader['address']} reads"
+            for item in document["resource_changes"]
+            for step in item["change"]["flareiac"]["steps"]
+            for reader in step.get("readers", [])
+            if step["effect"] == "loses data" and not reader["address"].startswith("job.")
+        }
+        assert {text for text in denied if text.endswith(" reads")} == lost, (name, done)
+        seen |= {text.rpartition(" ")[2] for text in denied} | ({"warned"} if warned else set())
+    assert seen >= {"owner", "reads", "warned"}, "no plan has what a rule is about"
+
+
 def test_tf_summarize(place: Path, plans: dict[str, Path]) -> None:
     for name, plan in plans.items():
         done = _run(_go_tool(place, "tf-summarize"), str(plan))

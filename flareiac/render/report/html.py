@@ -10,6 +10,7 @@ from typing import Final
 
 from flareiac.kernel.addresses import block_type
 from flareiac.kernel.diagnostics import Severity
+from flareiac.render.policy_text import beside
 from flareiac.render.report.content import Change, DueTask, Report, Verdict
 from flareiac.render.report.escaping import line
 from flareiac.render.report.html_change import Details, change_card, named_reader, prose
@@ -45,6 +46,7 @@ def _parts(report: Report, offered: Offered) -> Iterator[Part]:
     details = Details()
     yield _changes(report, Section.DESTRUCTIVE, offered, details)
     yield _changes(report, Section.BLOCKED, offered, details)
+    yield _rules(report)
     yield _complaints(report, Severity.ERROR)
     yield _hits(report)
     yield _changes(report, Section.RESTARTS, offered, details)
@@ -108,6 +110,25 @@ def _complaints(report: Report, severity: Severity) -> Part:
         if each.severity is severity
     ]
     return Part(key=title.lower(), title=title, count=len(entries), content=entries)
+
+
+def _rules(report: Report) -> Part:
+    """The rules of the team that are not met, those first that keep the plan from being applied."""
+    findings = () if report.policy is None else report.policy.findings
+    entries = [
+        element(
+            "div",
+            element("b", f"{each.name} ({each.enforcement.value})"),
+            f" {each.answer.value} [",
+            *(element("code", each.code), "] "),
+            element("code", each.address) if each.address else None,
+            element("p", prose(each.message)),
+            element("p", prose(", ".join(beside(each))), class_="quiet"),
+            class_="card flat",
+        )
+        for each in sorted(findings, key=lambda each: not each.refuses)
+    ]
+    return Part(key="rules", title="Rules of the team", count=len(entries), content=entries)
 
 
 def _hits(report: Report) -> Part:
