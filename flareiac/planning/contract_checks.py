@@ -23,19 +23,19 @@ def violations(
     request: PlanRequest, proposal: Proposal, kind: ResourceType, provider: str
 ) -> list[Diagnostic]:
     """One error for each promise that the proposal breaks."""
-    found: list[str] = []
+    problems: list[str] = []
     planned = proposal.planned
     if request.desired is not None and planned is not None:
-        found += _changed_wishes(request.desired, planned, _kept(request, proposal))
-        found += _unknowns(planned, request.desired, kind)
+        problems += _changed_wishes(request.desired, planned, _kept(request, proposal))
+        problems += _unknowns(planned, request.desired, kind)
     if proposal.action in _MAKES and request.desired is None:
-        found.append(f"it proposes {proposal.action.value} for a resource that is not declared")
+        problems.append(f"it proposes {proposal.action.value} for a resource that is not declared")
     if proposal.action in _REWORKS and request.recorded is None:
-        found.append(f"it proposes {proposal.action.value} for a resource that is not recorded")
+        problems.append(f"it proposes {proposal.action.value} for a resource that is not recorded")
     if proposal.action in _MAKES and planned is None:
-        found.append(f"it proposes {proposal.action.value} without planned attributes")
-    found += _stages(proposal)
-    return _reported(found, request.address, provider)
+        problems.append(f"it proposes {proposal.action.value} without planned attributes")
+    problems += _stages(proposal)
+    return _reported(problems, request.address, provider)
 
 
 def second_round(first: Proposal, second: Proposal, address: str, provider: str) -> list[Diagnostic]:
@@ -45,23 +45,25 @@ def second_round(first: Proposal, second: Proposal, address: str, provider: str)
     The second answer may stop and start, and be blocked; whatever else happens was said in the first. So
     nothing is disturbed by a second answer alone, and two rounds are enough.
     """
-    found = [
+    problems = [
         f"it changes its mind about {name} because of what others do"
         for name in ("planned", "changes", "disturbs", "drift", "fingerprint", "keeps", "at_rest")
         if getattr(first, name) != getattr(second, name)
     ]
     if first.action is not second.action and (first.action, second.action) not in _STOPPED_INSTEAD:
-        found.append(f"it proposes {second.action.value} instead of {first.action.value} because of others")
+        problems.append(
+            f"it proposes {second.action.value} instead of {first.action.value} because of others"
+        )
     lost = [step.text for step in first.steps if step.effect not in _RUNS and step not in second.steps]
-    found += [f"it leaves out {text!r} because of what others do" for text in lost]
-    more = [item.text for item in second.steps if item.effect not in _RUNS and item not in first.steps]
-    found += [f"it adds {text!r} because of what others do" for text in more]
+    problems += [f"it leaves out {text!r} because of what others do" for text in lost]
+    more = [step.text for step in second.steps if step.effect not in _RUNS and step not in first.steps]
+    problems += [f"it adds {text!r} because of what others do" for text in more]
     if set(first.blockers) - set(second.blockers):
-        found.append("it is blocked no longer because of what others do")
-    return _reported(found, address, provider)
+        problems.append("it is blocked no longer because of what others do")
+    return _reported(problems, address, provider)
 
 
-def _reported(found: Sequence[str], address: str, provider: str) -> list[Diagnostic]:
+def _reported(problems: Sequence[str], address: str, provider: str) -> list[Diagnostic]:
     return [
         error(
             codes.PROMISE_BROKEN,
@@ -69,21 +71,21 @@ def _reported(found: Sequence[str], address: str, provider: str) -> list[Diagnos
             "your configuration; please report it with the HCL of this block.",
             address=address,
         )
-        for text in found
+        for text in problems
     ]
 
 
 def _stages(proposal: Proposal) -> list[str]:
     names = [stage.name for stage in proposal.stages]
-    found = [f"it names a stage {name!r}" for name in names if not _STAGE_NAME.fullmatch(name)]
+    problems = [f"it names a stage {name!r}" for name in names if not _STAGE_NAME.fullmatch(name)]
     if len(set(names)) < len(names):
-        found.append("it names two stages alike")
+        problems.append("it names two stages alike")
     if names and proposal.action not in _CHANGES:
-        found.append(f"it proposes stages for {proposal.action.value}")
+        problems.append(f"it proposes stages for {proposal.action.value}")
     early = [stage.early or stage.name == QUIESCE for stage in proposal.stages]
     if early != sorted(early, reverse=True):
-        found.append("it proposes an early stage after a late one")
-    return found
+        problems.append("it proposes an early stage after a late one")
+    return problems
 
 
 def _kept(request: PlanRequest, proposal: Proposal) -> Attributes:

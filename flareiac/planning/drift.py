@@ -99,9 +99,9 @@ def recorded_configuration(snapshot: Snapshot, types: Mapping[str, ResourceType]
                 address, _resource(address, attributes, record, types, tuple(references(attributes)))
             )
     for record in (resource for resource in snapshot.resources.values() if resource.type in types):
-        found = _resource(record.address, record.attributes, record, types, record.dependencies)
+        declared = _resource(record.address, record.attributes, record, types, record.dependencies)
         lifecycle = Lifecycle(prevent_destroy=record.protected)
-        resources[record.address] = replace(found, lifecycle=lifecycle, owner=record.owner)
+        resources[record.address] = replace(declared, lifecycle=lifecycle, owner=record.owner)
     return Desired(resources=resources)
 
 

@@ -49,35 +49,43 @@ def with_strangers_blocked(
     all of them.
     """
     then = around.snapshot.applied
-    if applied is None or then is None or not (found := differences(then, applied, shared=around.shared)):
+    if (
+        applied is None
+        or then is None
+        or not (difference := differences(then, applied, shared=around.shared))
+    ):
         return dict(planned)
-    moves = {address: text for address, item in planned.items() if (text := _move(item, found, around))}
+    moves = {
+        address: text
+        for address, resource in planned.items()
+        if (text := _move(resource, difference, around))
+    }
     if not moves:
         return dict(planned)
     first = next(iter(moves))
     proposal = planned[first].proposal
-    obstacle = _obstacle(then, applied, found, moves)
+    obstacle = _obstacle(then, applied, difference, moves)
     blocked = replace(proposal, blockers=(obstacle, *proposal.blockers))
     return {**planned, first: replace(planned[first], proposal=blocked)}
 
 
-def _move(item: PlannedResource, found: Differences, around: Surroundings) -> str:
+def _move(resource: PlannedResource, difference: Differences, around: Surroundings) -> str:
     """The change of the real names of a recorded resource, in words; empty where it keeps them."""
-    record = around.snapshot.resources.get(item.address)
+    record = around.snapshot.resources.get(resource.address)
     if record is None or record.type not in around.types:
         return ""
-    if item.action in (Action.DELETE, Action.FORGET):
-        return f"{item.address} would leave the state" if found.is_elsewhere else ""
-    if found.folder and item.action not in _RESTING and _lies_below(record, around):
-        return f"{item.address} (it lies below the folder of the project, and would be made again here)"
+    if resource.action in (Action.DELETE, Action.FORGET):
+        return f"{resource.address} would leave the state" if difference.is_elsewhere else ""
+    if difference.folder and resource.action not in _RESTING and _lies_below(record, around):
+        return f"{resource.address} (it lies below the folder of the project, and would be made again here)"
     before = _names(record, around, _recorded_references(record, around))
-    after = _names(_with(record, item), around, around.references)
-    if before == after or (item.action not in _GOING and _is_found_there(record, item, around)):
+    after = _names(_with(record, resource), around, around.references)
+    if before == after or (resource.action not in _GOING and _is_observed_there(record, resource, around)):
         return ""
     old, new = sorted(before - after), sorted(after - before)
     if not old or not new:
-        return f"{item.address} (its place would change)"
-    return f"{item.address} ({' and '.join(old)} would become {' and '.join(new)})"
+        return f"{resource.address} (its place would change)"
+    return f"{resource.address} ({' and '.join(old)} would become {' and '.join(new)})"
 
 
 def _names(
@@ -101,16 +109,16 @@ def _recorded_references(record: ResourceRecord, around: Surroundings) -> dict[s
     return {**around.references, **recorded}
 
 
-def _with(record: ResourceRecord, item: PlannedResource) -> ResourceRecord:
-    attributes = item.proposal.planned if item.proposal.planned is not None else item.desired
+def _with(record: ResourceRecord, resource: PlannedResource) -> ResourceRecord:
+    attributes = resource.proposal.planned if resource.proposal.planned is not None else resource.desired
     return record if attributes is None else replace(record, attributes=attributes)
 
 
-def _is_found_there(record: ResourceRecord, item: PlannedResource, around: Surroundings) -> bool:
+def _is_observed_there(record: ResourceRecord, resource: PlannedResource, around: Surroundings) -> bool:
     """Returns True where it keeps its name, and the same object is reached where the connections lead now: an
     address of a server changed, not the server.
     """
-    observed = around.observations.get(item.address)
+    observed = around.observations.get(resource.address)
     if not isinstance(observed, Present) or not record.identity:
         return False
     known, there = (
@@ -119,7 +127,7 @@ def _is_found_there(record: ResourceRecord, item: PlannedResource, around: Surro
         else (record.uuid, observed.identity.get("uuid"))
     )
     here = around.references
-    return known == there and _names(record, around, here) == _names(_with(record, item), around, here)
+    return known == there and _names(record, around, here) == _names(_with(record, resource), around, here)
 
 
 def _lies_below(record: ResourceRecord, around: Surroundings) -> bool:
@@ -133,30 +141,32 @@ def _lies_below(record: ResourceRecord, around: Surroundings) -> bool:
     return relative or ROOT in canonical(stored(dict(record.resolved), str(around.project.root)))
 
 
-def _obstacle(then: AppliedFrom, now: AppliedFrom, found: Differences, moves: Mapping[str, str]) -> Blocker:
+def _obstacle(
+    then: AppliedFrom, now: AppliedFrom, difference: Differences, moves: Mapping[str, str]
+) -> Blocker:
     more = f", and {len(moves) - _SHOWN} more" if len(moves) > _SHOWN else ""
     why = (
-        f"{' '.join(_sentences(then, now, found))} This plan would move what was applied then: "
+        f"{' '.join(_sentences(then, now, difference))} This plan would move what was applied then: "
         f"{'; '.join(list(moves.values())[:_SHOWN])}{more}. If both are environments of one project, each "
         "needs a state of its own."
     )
-    return blocker(codes.STATE_OF_ANOTHER_ENVIRONMENT, why, _ways_out(then, now, found))
+    return blocker(codes.STATE_OF_ANOTHER_ENVIRONMENT, why, _ways_out(then, now, difference))
 
 
-def _sentences(then: AppliedFrom, now: AppliedFrom, found: Differences) -> Iterator[str]:
-    if found.owner:
+def _sentences(then: AppliedFrom, now: AppliedFrom, difference: Differences) -> Iterator[str]:
+    if difference.owner:
         here = (
             f'the configuration here says "{now.owner}"' if now.owner else "the configuration here has none"
         )
         yield f'The state belongs to state_owner "{then.owner}", and {here}.'
-    elif found.folder:
+    elif difference.folder:
         yield f"The state was last applied from the folder {_shown(then)}, and this is {_shown(now)}."
-    if found.variables:
-        last = "" if found.owner or found.folder else " than when the state was last applied"
-        names = ", ".join(found.variables)
+    if difference.variables:
+        last = "" if difference.owner or difference.folder else " than when the state was last applied"
+        names = ", ".join(difference.variables)
         yield (
             f"The variable {names} has another value{last}."
-            if len(found.variables) == 1
+            if len(difference.variables) == 1
             else f"The variables {names} have other values{last}."
         )
 
@@ -165,7 +175,7 @@ def _shown(applied: AppliedFrom) -> str:
     return "the root of the repository" if applied.folder == "." else applied.folder
 
 
-def _ways_out(then: AppliedFrom, now: AppliedFrom, found: Differences) -> Iterator[str]:
+def _ways_out(then: AppliedFrom, now: AppliedFrom, difference: Differences) -> Iterator[str]:
     yield "for another environment: give it a workspace, flareiac workspace new NAME, and apply there"
     yield (
         "for another environment: give it a place of its own, another schema or prefix in its backend block, "
@@ -176,5 +186,5 @@ def _ways_out(then: AppliedFrom, now: AppliedFrom, found: Differences) -> Iterat
     elif not now.owner:
         name = now.folder.rpartition("/")[2].strip(".") or "main"
         yield f'if the change is meant: flareiac {{ state_owner = "{name}" }}'
-    elif found.folder and found.variables:
+    elif difference.folder and difference.variables:
         yield "if both changes are meant: apply one of them first, the other folder or the other values"

@@ -37,16 +37,16 @@ def answers(
     results of the others.
     """
     pending = {address: pool.submit(call) for address, call in calls.items()}
-    found: dict[str, T | Unanswered] = {}
+    results: dict[str, T | Unanswered] = {}
     for address, future in pending.items():
         try:
-            found[address] = future.result(timeout=timeout)
+            results[address] = future.result(timeout=timeout)
         except Failure as failure:
-            found[address] = Unanswered(
+            results[address] = Unanswered(
                 tuple(diagnostic.at(address=address) for diagnostic in failure.diagnostics)
             )
         except FutureTimeout:
-            found[address] = Unanswered((no_answer(address, timeout),))
+            results[address] = Unanswered((no_answer(address, timeout),))
         except Exception as bug:  # noqa: BLE001 - one resource that cannot be read must not hide what is known of the others
-            found[address] = Unanswered((provider_crashed(address, bug),))
-    return found
+            results[address] = Unanswered((provider_crashed(address, bug),))
+    return results

@@ -43,7 +43,10 @@ def with_reactions(
 ) -> dict[str, PlannedResource]:
     """The resources, with what their changes do to what runs on them among the reasons."""
     held = by_subject(running)
-    return {address: _with_impacts(item, planned, held.get(address, ())) for address, item in planned.items()}
+    return {
+        address: _with_impacts(resource, planned, held.get(address, ()))
+        for address, resource in planned.items()
+    }
 
 
 def _with_impacts(
@@ -51,13 +54,13 @@ def _with_impacts(
 ) -> PlannedResource:
     by_holder: dict[str, list[Impact]] = {}
     for usage in usages:
-        found = [
+        impacts = [
             each
             for each in planned_resource.proposal.disturbs
             if applies(each, usage, planned_resource.address)
         ]
-        if found and usage.holder in planned:
-            by_holder.setdefault(usage.holder, []).extend(found)
+        if impacts and usage.holder in planned:
+            by_holder.setdefault(usage.holder, []).extend(impacts)
     lines = tuple(_lines(by_holder, planned, _AT_REMOVAL if planned_resource.action in _REMOVED else _WORDS))
     return (
         replace(
@@ -75,13 +78,15 @@ def _lines(
     words: Mapping[Reaction, str],
 ) -> Iterator[str]:
     hardest = {
-        holder: max((item.reaction for item in found), key=_RANKS.__getitem__)
-        for holder, found in by_holder.items()
+        holder: max((impact.reaction for impact in impacts), key=_RANKS.__getitem__)
+        for holder, impacts in by_holder.items()
     }
     for holder, reaction in sorted(hardest.items()):
         if reaction is Reaction.RUNS_ON:
             continue
-        why = "; ".join(dict.fromkeys(item.reason for item in by_holder[holder] if item.reaction is reaction))
+        why = "; ".join(
+            dict.fromkeys(impact.reason for impact in by_holder[holder] if impact.reaction is reaction)
+        )
         yield (
             f"{holder} is removed first"
             if planned[holder].action in _REMOVED
@@ -90,7 +95,7 @@ def _lines(
     unhurt = sorted(holder for holder, reaction in hardest.items() if reaction is Reaction.RUNS_ON)
     if not unhurt:
         return
-    why = "; ".join(dict.fromkeys(item.reason for holder in unhurt for item in by_holder[holder]))
+    why = "; ".join(dict.fromkeys(impact.reason for holder in unhurt for impact in by_holder[holder]))
     # Without names where no one is hurt, so that many changes that are alike stay one entry.
     named = ", ".join(unhurt) if len(unhurt) < len(hardest) else "what runs on it"
     yield (

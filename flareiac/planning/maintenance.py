@@ -55,7 +55,7 @@ def holds(
     state, and for which another resource holds on (see ``ResourceRecord.user``), by address. ``coming``: what
     the plan makes.
     """
-    found: dict[str, list[Hold]] = {}
+    holds_of: dict[str, list[Hold]] = {}
     for address, record in snapshot.resources.items():
         if record.type not in types:
             continue
@@ -67,11 +67,11 @@ def holds(
         else:
             declared = _unknown(address, recorded_usages(address, record, types, around))
         for hold in (*declared, *_of_user(record, types, former or {})):
-            found.setdefault(hold.subject, []).append(hold)
-    for item in coming:
-        for hold in _of_coming(item, snapshot, observations, types):
-            found.setdefault(hold.subject, []).append(hold)
-    return {subject: tuple(items) for subject, items in found.items()}
+            holds_of.setdefault(hold.subject, []).append(hold)
+    for resource in coming:
+        for hold in _of_coming(resource, snapshot, observations, types):
+            holds_of.setdefault(hold.subject, []).append(hold)
+    return {subject: tuple(subject_holds) for subject, subject_holds in holds_of.items()}
 
 
 def _of_user(
@@ -150,12 +150,17 @@ def wanting(
 ) -> dict[str, PlannedResource]:
     """The resources for which maintenance is declared and that are there."""
     planned_resources: dict[str, PlannedResource] = {}
-    for address, item in planned.items():
-        maintainer = types[item.type].maintaining.maintainer
-        if maintainer is None or item.observed is None or item.action not in KEPT or item.proposal.blockers:
+    for address, resource in planned.items():
+        maintainer = types[resource.type].maintaining.maintainer
+        if (
+            maintainer is None
+            or resource.observed is None
+            or resource.action not in KEPT
+            or resource.proposal.blockers
+        ):
             continue
-        if maintainer().wants(item.proposal.planned or item.desired or {}):
-            planned_resources[address] = item
+        if maintainer().wants(resource.proposal.planned or resource.desired or {}):
+            planned_resources[address] = resource
     return planned_resources
 
 
@@ -170,17 +175,17 @@ def planned_tasks(
     """All declared maintenance of the resources that could be measured; complaints of what is due are
     reported.
     """
-    found: list[PlannedTask] = []
-    for address, item in wanted.items():
+    due: list[PlannedTask] = []
+    for address, resource in wanted.items():
         if address not in figures:
             continue
         record = snapshot.resources.get(address)
         tasks = tasks_of(
-            item, figures[address], record.maintenance if record else {}, references[address], around
+            resource, figures[address], record.maintenance if record else {}, references[address], around
         )
-        found.extend(PlannedTask(address=address, task=task) for task in tasks)
+        due.extend(PlannedTask(address=address, task=task) for task in tasks)
         diagnostics.extend(each.at(address=address) for task in tasks for each in task.diagnostics)
-    return tuple(found)
+    return tuple(due)
 
 
 def tasks_of(

@@ -211,7 +211,7 @@ def _proposed(
     than two rounds are never needed, because a second answer may only add stops (``second_round``).
     """
     planned, unplanned = propose(context, diagnostics)
-    proposals = {address: item.proposal for address, item in planned.items()}
+    proposals = {address: resource.proposal for address, resource in planned.items()}
     running = using.awake(using.collect_running(inputs.snapshot, inputs.types, references), proposals)
     disturbances = using.disturbed(proposals, running)
     if disturbances:
@@ -229,12 +229,12 @@ def _chosen(
     """Returns the part of the plan that the targets select, with its effects on running resources."""
     unplanned, running = proposed.unplanned, proposed.running
     selected = _selected(inputs.desired, proposed.planned, unplanned, options, running)
-    lacking = [item for address, item in unplanned.items() if address in selected]
+    lacking = [resource for address, resource in unplanned.items() if address in selected]
     diagnostics.extend(_complaints(lacking, inputs, options))
-    planned = {address: item for address, item in proposed.planned.items() if address in selected}
+    planned = {address: resource for address, resource in proposed.planned.items() if address in selected}
     # A resource that is left out stays, so it may still need something of one that is removed
     if options.targets or options.exclude:
-        going = [address for address, item in planned.items() if item.desired is None]
+        going = [address for address, resource in planned.items() if resource.desired is None]
         planned = propose_again(replace(proposed.context, selected=selected), planned, going, diagnostics)
     return with_reactions(planned, running)
 
@@ -252,25 +252,27 @@ def _tasks(
     wanted = maintaining.wanting(planned, inputs.types)
     if options.targets:
         wanted = {
-            item: found
-            for item, found in wanted.items()
-            if any(matches(item, pattern) for pattern in options.targets)
+            address: resource
+            for address, resource in wanted.items()
+            if any(matches(address, pattern) for pattern in options.targets)
         }
     if options.maintenance is Maintenance.ONLY:
         changing = sorted(
-            item for item, found in wanted.items() if found.action in (Action.UPDATE, Action.ADOPT)
+            address
+            for address, resource in wanted.items()
+            if resource.action in (Action.UPDATE, Action.ADOPT)
         )
         why = (
             "Its block and what is there differ, so what is due of it is not known. Apply that first: "
             "flareiac plan shows it."
         )
-        diagnostics.extend(_left_out(item, why) for item in changing)
-        wanted = {item: found for item, found in wanted.items() if item not in changing}
+        diagnostics.extend(_left_out(address, why) for address in changing)
+        wanted = {address: resource for address, resource in wanted.items() if address not in changing}
     if inputs.figures.keys().isdisjoint(wanted):
         return ()
     references = {
-        item: references_for(inputs.desired, inputs.snapshot, item, inputs.observations)
-        for item in {**wanted, **inputs.snapshot.resources}
+        address: references_for(inputs.desired, inputs.snapshot, address, inputs.observations)
+        for address in {**wanted, **inputs.snapshot.resources}
     }
     around = maintaining.Around(
         types=inputs.types,
@@ -293,13 +295,13 @@ def _complaints(unplanned: Collection[Unplanned], inputs: Inputs, options: Optio
     and reports only those that are maintained.
     """
     if options.maintenance is not Maintenance.ONLY:
-        return [item.diagnostic for item in unplanned]
+        return [unplanned_resource.diagnostic for unplanned_resource in unplanned]
     diagnostics: list[Diagnostic] = []
-    for item in unplanned:
-        resource = inputs.desired.resources.get(item.address)
+    for unplanned_resource in unplanned:
+        resource = inputs.desired.resources.get(unplanned_resource.address)
         maintainer = inputs.types[resource.address.type].maintaining.maintainer if resource else None
         if resource and maintainer and maintainer().wants(resource.attributes):
-            diagnostics.append(_left_out(item.address, item.diagnostic.line))
+            diagnostics.append(_left_out(unplanned_resource.address, unplanned_resource.diagnostic.line))
     return diagnostics
 
 
@@ -310,24 +312,26 @@ def _untouched(
     maintained = {task.address for task in tasks}
     return {
         address: replace(
-            item,
+            resource,
             proposal=Proposal(
-                action=Action.NO_OP, planned=item.proposal.planned, fingerprint=item.proposal.fingerprint
+                action=Action.NO_OP,
+                planned=resource.proposal.planned,
+                fingerprint=resource.proposal.fingerprint,
             ),
         )
-        for address, item in planned.items()
+        for address, resource in planned.items()
         if address in maintained
     }
 
 
 def _references(inputs: Inputs) -> dict[str, Resolved]:
-    found: dict[str, Resolved] = {}
+    resolved: dict[str, Resolved] = {}
     for address, resource in inputs.desired.resources.items():
         if inputs.types[resource.address.type].declaring.values_only:
             continue
         record = inputs.snapshot.resources.get(address)
-        found[address] = replace(resource.resolved(), identity=record.identity if record else {})
-    return found
+        resolved[address] = replace(resource.resolved(), identity=record.identity if record else {})
+    return resolved
 
 
 def matches(address: str, pattern: str) -> bool:
@@ -351,10 +355,11 @@ def _selected(
     if not options.targets and not options.exclude:
         return everything
     hanging_on = _hanging_on(planned) | {
-        address: [item.cause] if item.cause else [] for address, item in unplanned.items()
+        address: [unplanned_resource.cause] if unplanned_resource.cause else []
+        for address, unplanned_resource in unplanned.items()
     }
     for subject, holder in stopping_for(
-        {address: item.proposal for address, item in planned.items()}, running
+        {address: resource.proposal for address, resource in planned.items()}, running
     ):
         if holder in planned:
             hanging_on[subject].append(holder)
@@ -362,14 +367,21 @@ def _selected(
     # forwards for the one and backwards for the other.
     patterns = options.targets or ("*",)
     chosen = [
-        item
-        for item in everything
-        if item not in desired.unread and any(matches(item, pattern) for pattern in patterns)
+        address
+        for address in everything
+        if address not in desired.unread and any(matches(address, pattern) for pattern in patterns)
     ]
-    left_out = [item for item in everything if any(matches(item, pattern) for pattern in options.exclude)]
+    left_out = [
+        address for address in everything if any(matches(address, pattern) for pattern in options.exclude)
+    ]
     turned = _turned(hanging_on)
-    lost = set(closure(left_out, lambda item: turned.get(item, ())))
-    return set(closure([item for item in chosen if item not in lost], lambda item: hanging_on.get(item, ())))
+    lost = set(closure(left_out, lambda address: turned.get(address, ())))
+    return set(
+        closure(
+            [address for address in chosen if address not in lost],
+            lambda address: hanging_on.get(address, ()),
+        )
+    )
 
 
 def _hanging_on(planned: Mapping[str, PlannedResource]) -> dict[str, list[str]]:
@@ -378,23 +390,23 @@ def _hanging_on(planned: Mapping[str, PlannedResource]) -> dict[str, list[str]]:
 
     A change that a running query must stop for cannot do without that query either (added by the caller).
     """
-    found: dict[str, list[str]] = {address: [] for address in planned}
-    for address, item in planned.items():
-        for other in item.dependencies:
+    edges: dict[str, list[str]] = {address: [] for address in planned}
+    for address, resource in planned.items():
+        for other in resource.dependencies:
             if other in planned and planned[other].action in _REMOVING:
-                found[other].append(address)
-            elif other in planned and item.action not in _REMOVING:
-                found[address].append(other)
-    return found
+                edges[other].append(address)
+            elif other in planned and resource.action not in _REMOVING:
+                edges[address].append(other)
+    return edges
 
 
 def _turned(edges: Mapping[str, list[str]]) -> dict[str, list[str]]:
     """The same edges the other way round."""
-    found: dict[str, list[str]] = {address: [] for address in edges}
+    turned: dict[str, list[str]] = {address: [] for address in edges}
     for address, others in edges.items():
         for other in others:
-            found[other].append(address)
-    return found
+            turned[other].append(address)
+    return turned
 
 
 def _unmatched(addresses: Collection[str], options: Options) -> list[Diagnostic]:
@@ -402,8 +414,8 @@ def _unmatched(addresses: Collection[str], options: Options) -> list[Diagnostic]
     happen to too much.
     """
     patterns = (*options.targets, *options.exclude)
-    wrong = [item for item in patterns if not any(matches(address, item) for address in addresses)]
-    wrong += [item for item in sorted(options.replace) if item not in addresses]
+    wrong = [pattern for pattern in patterns if not any(matches(address, pattern) for address in addresses)]
+    wrong += [address for address in sorted(options.replace) if address not in addresses]
     return [
         error(
             codes.NO_SUCH_RESOURCE,
@@ -416,7 +428,11 @@ def _unmatched(addresses: Collection[str], options: Options) -> list[Diagnostic]
 
 
 def _check_budget(planned: Mapping[str, PlannedResource], options: Options, diagnostics: Diagnostics) -> None:
-    destroyed = [item.address for item in planned.values() if item.action in (Action.DELETE, Action.REPLACE)]
+    destroyed = [
+        resource.address
+        for resource in planned.values()
+        if resource.action in (Action.DELETE, Action.REPLACE)
+    ]
     if options.max_destroys is not None and len(destroyed) > options.max_destroys:
         diagnostics.error(
             codes.TOO_MANY_DESTROYED,
@@ -451,9 +467,9 @@ def _outputs(inputs: Inputs, options: Options) -> dict[str, OutputChange]:
     if inputs.desired.unread:  # what is not known for that stays as it was recorded
         before = inputs.snapshot.outputs
         after = {
-            name: item if is_known(item.value) else before[name]
-            for name, item in after.items()
-            if is_known(item.value) or name in before
+            name: output if is_known(output.value) else before[name]
+            for name, output in after.items()
+            if is_known(output.value) or name in before
         }
     names: dict[str, Data] = dict.fromkeys([*inputs.snapshot.outputs, *after])
     return {

@@ -37,20 +37,28 @@ def measure(
     it then.
     """
     with workers("measure", parallelism) as pool:
-        found = answers(
-            pool, {item.request.address: partial(_measured, item, driver) for item in wanted}, timeout
+        answered = answers(
+            pool,
+            {measurement.request.address: partial(_measured, measurement, driver) for measurement in wanted},
+            timeout,
         )
-    figures = {address: answer for address, answer in found.items() if not isinstance(answer, Unanswered)}
+    figures = {address: answer for address, answer in answered.items() if not isinstance(answer, Unanswered)}
     missing = {
-        address: answer.diagnostics for address, answer in found.items() if isinstance(answer, Unanswered)
+        address: answer.diagnostics for address, answer in answered.items() if isinstance(answer, Unanswered)
     }
-    return figures, tuple(_unmeasured(address, item) for address, items in missing.items() for item in items)
+    return figures, tuple(
+        _unmeasured(address, diagnostic)
+        for address, diagnostics in missing.items()
+        for diagnostic in diagnostics
+    )
 
 
 def _measured(measurement: Measurement, driver: Callable[[str, str], Driver]) -> Attributes:
-    found = driver(measurement.provider, measurement.type)
-    assert isinstance(found, Measuring), f"{measurement.type} has a maintainer, and its driver cannot measure"
-    return found.measure(measurement.request)
+    measuring = driver(measurement.provider, measurement.type)
+    assert isinstance(measuring, Measuring), (
+        f"{measurement.type} has a maintainer, and its driver cannot measure"
+    )
+    return measuring.measure(measurement.request)
 
 
 def _unmeasured(address: str, cause: Diagnostic) -> Diagnostic:

@@ -58,7 +58,7 @@ def _observe_group(
             for request in requests
         }
     open_requests = [request for request in requests if request.address not in complete]
-    found = answers(
+    answered = answers(
         pool, {request.address: partial(driver.read, request) for request in open_requests}, timeout
     )
     return {
@@ -67,6 +67,6 @@ def _observe_group(
             address: Unreadable(diagnostic=answer.diagnostics[0])
             if isinstance(answer, Unanswered)
             else answer
-            for address, answer in found.items()
+            for address, answer in answered.items()
         },
     }

@@ -216,9 +216,9 @@ def _maintenance(draft: _Draft) -> None:
     What they hold is looked at again then. A long rewrite keeps no query waiting.
     """
     before: dict[str, str] = {}
-    for item in draft.due:
-        address = item.address
-        node = draft.add(Verb.MAINTAIN, address, item.task.name)
+    for planned_task in draft.due:
+        address = planned_task.address
+        node = draft.add(Verb.MAINTAIN, address, planned_task.task.name)
         draft.link(node, draft.node(address, *_MAKING), EdgeKind.MAINTENANCE, f"{address} is as planned then")
         for usage in draft.usages:
             if usage.subject == address and usage.relation in (Relation.WRITES, Relation.STREAMS_FROM):

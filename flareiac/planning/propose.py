@@ -108,8 +108,8 @@ def propose(
     """
     planned: dict[str, PlannedResource] = {}
     unplanned = {
-        address: Unplanned(address=address, diagnostic=item)
-        for address, item in context.desired.unread.items()
+        address: Unplanned(address=address, diagnostic=diagnostic)
+        for address, diagnostic in context.desired.unread.items()
     }
     hidden = _hidden(context.desired)
     # Cases come after what they depend on: whatever is unplanned of that is known to be by now.
@@ -138,19 +138,19 @@ def _hidden(desired: Desired) -> dict[str, str]:
     """Returns the declared things that are not resources of their own, such as a stream, and read something
     about which nothing is known, each with the address of that.
     """
-    found: dict[str, str] = {}
+    hidden: dict[str, str] = {}
     for address, resource in desired.resources.items():
         cause = next(
             (
-                found.get(each, each)
+                hidden.get(each, each)
                 for each in resource.dependencies
-                if each in desired.unread or each in found
+                if each in desired.unread or each in hidden
             ),
             None,
         )
         if cause is not None and resource.kind is not Kind.MANAGED:
-            found[address] = cause
-    return found
+            hidden[address] = cause
+    return hidden
 
 
 def propose_again(
@@ -166,8 +166,8 @@ def propose_again(
         case.address: case for case in cases(context) if case.address in concerned and case.address in planned
     }
     return {
-        address: _planned(context, asked[address], diagnostics) if address in asked else item
-        for address, item in planned.items()
+        address: _planned(context, asked[address], diagnostics) if address in asked else resource
+        for address, resource in planned.items()
     }
 
 
@@ -297,22 +297,22 @@ def references_for(
     recorded ones.
     """
     resources, record = desired.resources, snapshot.resources.get(address)
-    found: dict[str, Resolved] = {}
+    resolved: dict[str, Resolved] = {}
     if address in resources:
         start = resources[address].dependencies
     else:
         start = record.dependencies if record else ()
-        found = recorded_connections(record) if record else {}
+        resolved = recorded_connections(record) if record else {}
     for each in sorted(reached_by_declaration(start, resources)):
         known = resources[each].resolved()
         history = known.history or history_of((observations or {}).get(each))
-        found[each] = replace(
+        resolved[each] = replace(
             known,
             identity=_identity_of(each, snapshot, observations or {}),
             history=history,
             last_user=_last_user(snapshot.resources.get(each)),
         )
-    return found
+    return resolved
 
 
 def _last_user(record: ResourceRecord | None) -> LastUser | None:
@@ -357,14 +357,14 @@ def _ordered(name: str, attributes: Attributes, recorded: Attributes, *, whole: 
     if order not in attributes or not isinstance(blocks, dict):
         return attributes
     declared = () if whole else attributes[order] or ()
-    found = [each for each in declared if each in blocks]
+    ordered = [each for each in declared if each in blocks]
     before: list[Data] = []
     for each in recorded.get(order) or ():
-        if each in blocks and each not in found:
-            known = [found.index(other) for other in before if other in found]
-            found.insert(known[-1] + 1 if known else 0, each)
+        if each in blocks and each not in ordered:
+            known = [ordered.index(other) for other in before if other in ordered]
+            ordered.insert(known[-1] + 1 if known else 0, each)
         before.append(each)
-    return {**attributes, order: found}
+    return {**attributes, order: ordered}
 
 
 def _put(attributes: Attributes, path: list[Data], recorded: Data) -> Attributes:

@@ -21,26 +21,38 @@ def relabelled(planned: Mapping[str, PlannedResource]) -> Iterator[Diagnostic]:
     Those with the same name are the same object and are paired first: each address that leaves is named by
     one warning at most, unless several new resources are alike so that no pair is certain.
     """
-    left = [item for item in planned.values() if item.action in _LEFT and item.recorded is not None]
-    new = [item for item in planned.values() if left and _is_new(item)]
-    same = {item.address: twin for item in new if (twin := _of_same_name(item, left)) is not None}
+    left = [
+        resource
+        for resource in planned.values()
+        if resource.action in _LEFT and resource.recorded is not None
+    ]
+    new = [resource for resource in planned.values() if left and _is_new(resource)]
+    same = {resource.address: twin for resource in new if (twin := _of_same_name(resource, left)) is not None}
     taken = {twin.address for twin in same.values()}
-    for item in new:
-        if item.address in same:
-            yield _same_object(item, same[item.address])
+    for resource in new:
+        if resource.address in same:
+            yield _same_object(resource, same[resource.address])
             continue
-        alike = [other for other in left if other.address not in taken and _are_alike(item, other)]
+        alike = [other for other in left if other.address not in taken and _are_alike(resource, other)]
         if alike:
-            yield _new_object(item, alike)
+            yield _new_object(resource, alike)
 
 
-def _is_new(item: PlannedResource) -> bool:
-    return item.recorded is None and item.desired is not None and item.action in (Action.CREATE, Action.ADOPT)
+def _is_new(resource: PlannedResource) -> bool:
+    return (
+        resource.recorded is None
+        and resource.desired is not None
+        and resource.action in (Action.CREATE, Action.ADOPT)
+    )
 
 
-def _of_same_name(item: PlannedResource, left: Sequence[PlannedResource]) -> PlannedResource | None:
+def _of_same_name(resource: PlannedResource, left: Sequence[PlannedResource]) -> PlannedResource | None:
     return next(
-        (other for other in left if _are_alike(item, other) and _name(item.desired) == _name(other.recorded)),
+        (
+            other
+            for other in left
+            if _are_alike(resource, other) and _name(resource.desired) == _name(other.recorded)
+        ),
         None,
     )
 
@@ -49,31 +61,32 @@ def _name(attributes: Attributes | None) -> object:
     return (attributes or {}).get("name")
 
 
-def _are_alike(item: PlannedResource, other: PlannedResource) -> bool:
+def _are_alike(resource: PlannedResource, other: PlannedResource) -> bool:
     """Equal but for the name, with something declared that tells them from any other."""
-    new, old = item.desired or {}, other.recorded or {}
+    new, old = resource.desired or {}, other.recorded or {}
     differing = {name for name in {*new, *old} if new.get(name) != old.get(name)}
     return (
-        item.type == other.type
+        resource.type == other.type
         and differing <= {"name"}
         and any(isinstance(value, dict | list) and value for value in new.values())
     )
 
 
-def _same_object(item: PlannedResource, twin: PlannedResource) -> Diagnostic:
+def _same_object(resource: PlannedResource, twin: PlannedResource) -> Diagnostic:
     return warning(
         codes.LOOKS_RELABELLED,
-        f"{item.address} and {twin.address} are the same {item.type} under two addresses, and the state "
-        f"knows {twin.address}. To keep it as it is, run: {_move(item, twin)}{_or_back(item, twin)}",
-        address=item.address,
+        f"{resource.address} and {twin.address} are the same {resource.type} under two addresses, "
+        f"and the state knows {twin.address}. To keep it as it is, run: "
+        f"{_move(resource, twin)}{_or_back(resource, twin)}",
+        address=resource.address,
     )
 
 
-def _new_object(item: PlannedResource, alike: Sequence[PlannedResource]) -> Diagnostic:
+def _new_object(resource: PlannedResource, alike: Sequence[PlannedResource]) -> Diagnostic:
     named = ", ".join(other.address for other in alike)
     what = (
-        f"{item.address} is declared as {named} {'was' if len(alike) == 1 else 'were'}, but for its name: "
-        f"this plan makes a new {item.type} for it."
+        f"{resource.address} is declared as {named} {'was' if len(alike) == 1 else 'were'}, "
+        f"but for its name: this plan makes a new {resource.type} for it."
     )
     twin = alike[0]
     if len(alike) > 1:
@@ -81,23 +94,23 @@ def _new_object(item: PlannedResource, alike: Sequence[PlannedResource]) -> Diag
             codes.LOOKS_RELABELLED,
             f"{what} To keep one of them under this address, give it that name and run: "
             "flareiac state mv OLD NEW.",
-            address=item.address,
+            address=resource.address,
         )
     return warning(
         codes.LOOKS_RELABELLED,
         f'{what} To keep what exists, give it name = "{_name(twin.recorded)}" and run: '
-        f"{_move(item, twin)}{_or_back(item, twin)}",
-        address=item.address,
+        f"{_move(resource, twin)}{_or_back(resource, twin)}",
+        address=resource.address,
     )
 
 
-def _move(item: PlannedResource, twin: PlannedResource) -> str:
-    return f"flareiac state mv '{twin.address}' '{item.address}'"
+def _move(resource: PlannedResource, twin: PlannedResource) -> str:
+    return f"flareiac state mv '{twin.address}' '{resource.address}'"
 
 
-def _or_back(item: PlannedResource, twin: PlannedResource) -> str:
+def _or_back(resource: PlannedResource, twin: PlannedResource) -> str:
     """The other way out, where one word of the files makes it."""
-    new, old = parse_address(item.address), parse_address(twin.address)
+    new, old = parse_address(resource.address), parse_address(twin.address)
     match new, old:
         case Address(name=now), Address(name=before) if now != before:
             return f'; or write the label "{before}" again.'

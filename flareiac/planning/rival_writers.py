@@ -18,7 +18,7 @@ def rivals(usages: Iterable[Usage], desired: Desired) -> list[Diagnostic]:
         if usage.relation is Relation.WRITES:
             by_place.setdefault((usage.subject, usage.part), []).append(usage)
     pairs = [pair for held in by_place.values() for pair in combinations(held, 2)]
-    return [found for one, other in pairs if (found := _judged(one, other, desired)) is not None]
+    return [diagnostic for one, other in pairs if (diagnostic := _judged(one, other, desired)) is not None]
 
 
 def _judged(one: Usage, other: Usage, desired: Desired) -> Diagnostic | None:

@@ -65,8 +65,8 @@ class Settled:
         """Returns what the state would hold of the connections that a resource reaches. Its dependencies
         contain everything that its attributes refer to, and many resources have the same ones.
         """
-        found = self._connections.get(resource.dependencies)
-        if found is None:
-            found = connections_of(resource.dependencies, {}, self.declared, self.types)
-            self._connections[resource.dependencies] = found
-        return found
+        connections = self._connections.get(resource.dependencies)
+        if connections is None:
+            connections = connections_of(resource.dependencies, {}, self.declared, self.types)
+            self._connections[resource.dependencies] = connections
+        return connections

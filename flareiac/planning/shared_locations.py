@@ -40,38 +40,43 @@ def occupied(
     """Indexes the locations of all files: as declared, as recorded, and as observed. Raises ``Failure`` for a
     record edited by hand.
     """
-    found: dict[tuple[str, Holder], None] = {}
+    occupants: dict[tuple[str, Holder], None] = {}
 
     def add(
         address: str, kind: str, attributes: Attributes, identity: Attributes, *, dropped: bool = False
     ) -> None:
         for place in _places(address, types.get(kind), attributes, identity, project):
-            found[project.resolve(place), Holder(address, dropped)] = None
+            occupants[project.resolve(place), Holder(address, dropped)] = None
         for place in types[kind].locating.read(attributes, project) if kind in types and not dropped else ():
-            found[project.resolve(place), Holder(address, reads=True)] = None
+            occupants[project.resolve(place), Holder(address, reads=True)] = None
 
-    for address, item in declared.items():
-        add(address, item.type, item.attributes, _observed(observations.get(address)) or item.identity)
+    for address, resource in declared.items():
+        add(
+            address,
+            resource.type,
+            resource.attributes,
+            _observed(observations.get(address)) or resource.identity,
+        )
     for address, record in snapshot.resources.items():
         add(address, record.type, record.attributes, record.identity)
         add(address, record.type, record.attributes, _observed(observations.get(address)))
     for name, record in snapshot.dropped_by_name().items():
         add(name, record.type, record.attributes, record.identity, dropped=True)
-    return LocationIndex(found)
+    return LocationIndex(occupants)
 
 
 def neighbours(address: str, places: tuple[str, ...], taken: LocationIndex[Holder]) -> tuple[Neighbour, ...]:
     """Returns the other resources that have files where a resource has its own."""
-    found: dict[Holder, list[str]] = {}
+    places_of: dict[Holder, list[str]] = {}
     for place in places:
         for other, holder in taken.sharing(place):
             if holder != Holder(address) and (not holder.reads or is_within(other, place)):
-                found.setdefault(holder, []).append(other)
-    return tuple(_neighbours(found))
+                places_of.setdefault(holder, []).append(other)
+    return tuple(_neighbours(places_of))
 
 
-def _neighbours(found: Mapping[Holder, list[str]]) -> Iterator[Neighbour]:
-    for holder, places in found.items():
+def _neighbours(places_of: Mapping[Holder, list[str]]) -> Iterator[Neighbour]:
+    for holder, places in places_of.items():
         yield Neighbour(address=holder.address, places=tuple(dict.fromkeys(places)), dropped=holder.dropped)
 
 

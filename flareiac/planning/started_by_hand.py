@@ -32,8 +32,8 @@ def refused_starts(inputs: Inputs, starting: Mapping[str, Attributes]) -> tuple[
     what cannot be known of what they need.
     """
     resources = {
-        address: replace(inputs.desired.resources[address], attributes=found)
-        for address, found in starting.items()
+        address: replace(inputs.desired.resources[address], attributes=attributes)
+        for address, attributes in starting.items()
     }
     desired = replace(inputs.desired, resources={**inputs.desired.resources, **resources})
     context = Context(
@@ -44,7 +44,11 @@ def refused_starts(inputs: Inputs, starting: Mapping[str, Attributes]) -> tuple[
         observations=inputs.observations,
     )
     planned, unplanned = propose(context, Diagnostics())
-    unknown = [item.diagnostic for item in unplanned.values() if item.diagnostic.severity is Severity.ERROR]
+    unknown = [
+        unplanned_resource.diagnostic
+        for unplanned_resource in unplanned.values()
+        if unplanned_resource.diagnostic.severity is Severity.ERROR
+    ]
     blocked = [
         _refusal(address, blocker)
         for address in starting

@@ -59,17 +59,17 @@ def collect_running(
     """Returns the usages of what may be running: those of the recorded definitions, whatever is desired of
     them now.
     """
-    found: dict[Usage, None] = {}
+    running: dict[Usage, None] = {}
     for address, record in snapshot.resources.items():
         if record.type in types:
-            found.update(
+            running.update(
                 dict.fromkeys(
                     usage
                     for usage in recorded_usages(address, record, types, references)
                     if usage.relation in _USES
                 )
             )
-    return tuple(found)
+    return tuple(running)
 
 
 def awake(usages: Iterable[Usage], proposals: Mapping[str, Proposal]) -> tuple[Usage, ...]:
@@ -98,10 +98,10 @@ def recorded_usages(
 
 def by_subject(usages: Iterable[Usage]) -> dict[str, tuple[Usage, ...]]:
     """The same usages, by what they are about."""
-    found: dict[str, list[Usage]] = {}
+    usages_by_subject: dict[str, list[Usage]] = {}
     for usage in usages:
-        found.setdefault(usage.subject, []).append(usage)
-    return {subject: tuple(items) for subject, items in found.items()}
+        usages_by_subject.setdefault(usage.subject, []).append(usage)
+    return {subject: tuple(usages_of) for subject, usages_of in usages_by_subject.items()}
 
 
 def conflicts(usages: Iterable[Usage], desired: Desired) -> list[Diagnostic]:
@@ -133,16 +133,16 @@ def disturbed(proposals: Mapping[str, Proposal], usages: Iterable[Usage]) -> dic
     run on through all of them are left out.
     """
     held = by_subject(usages)
-    found: dict[str, dict[Impact, None]] = {}
+    impacts: dict[str, dict[Impact, None]] = {}
     for address, proposal in proposals.items():
         for disturbance in proposal.disturbs:
             for usage in held.get(address, ()):
                 if applies(disturbance, usage, address):
-                    found.setdefault(usage.holder, {})[disturbance] = None
+                    impacts.setdefault(usage.holder, {})[disturbance] = None
     return {
-        holder: tuple(items)
-        for holder, items in found.items()
-        if any(item.reaction is not Reaction.RUNS_ON for item in items)
+        holder: tuple(holder_impacts)
+        for holder, holder_impacts in impacts.items()
+        if any(impact.reaction is not Reaction.RUNS_ON for impact in holder_impacts)
     }
 
 
