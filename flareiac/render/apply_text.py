@@ -147,7 +147,7 @@ def apply_summary(
 ) -> str:
     """Says how an apply ended; the outputs follow when it was complete."""
     style = Style(colour)
-    found = applied(plan, ended.done)
+    totals = applied(plan, ended.done)
     if ended.failed or ended.unconfirmed or ended.skipped:
         failed, unconfirmed, done = set(ended.failed), set(ended.unconfirmed), set(ended.done)
         changes = changes_of(plan.operations).values()
@@ -161,13 +161,13 @@ def apply_summary(
         )
         after = "What was done is recorded; the next plan shows what is left."
         return f"\n{style.paint(line, Tone.REMOVE)} {after}\n"
-    imports = f"{found.imported} imported, " if found.imported else ""
+    imports = f"{totals.imported} imported, " if totals.imported else ""
     word = "Destroy" if plan.destroy else "Apply"
     line = (
-        f"{word} complete! Resources: {imports}{found.add} added, {found.change} changed, "
-        f"{found.destroy} destroyed."
+        f"{word} complete! Resources: {imports}{totals.add} added, {totals.change} changed, "
+        f"{totals.destroy} destroyed."
     )
-    beside = (("Restarted", found.restart), ("Forgotten", found.forget), ("Maintained", found.due))
+    beside = (("Restarted", totals.restart), ("Forgotten", totals.forget), ("Maintained", totals.due))
     line += "".join(f" {name}: {number}." for name, number in beside if number)
     shown = f"\nOutputs:\n\n{outputs_text(outputs)}" if outputs else ""
     return f"\n{style.paint(line, Tone.ADD)}\n{shown}"

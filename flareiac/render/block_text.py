@@ -48,14 +48,14 @@ def declaration(kind: ResourceType | None, label: str, attributes: Attributes) -
     return Declaration(block=block, left_out=left)
 
 
-def with_defaults(found: Declaration, kind: ResourceType | None) -> WrittenBlock:
+def with_defaults(declared: Declaration, kind: ResourceType | None) -> WrittenBlock:
     """The block with the defaults that it leaves out, in the order of the schema."""
     if kind is None:
-        return found.block
-    left_out = {name: value for name, value in found.left_out.items() if value is not None}
-    shown = {**found.block.attributes, **left_out}
+        return declared.block
+    left_out = {name: value for name, value in declared.left_out.items() if value is not None}
+    shown = {**declared.block.attributes, **left_out}
     known = [*(name for name in kind.schema.attributes if name in shown), *shown]
-    return replace(found.block, attributes={name: shown[name] for name in dict.fromkeys(known)})
+    return replace(declared.block, attributes={name: shown[name] for name in dict.fromkeys(known)})
 
 
 def _default(attribute: Attribute, value: Data) -> Data:
@@ -77,13 +77,13 @@ def inner_lines(block: WrittenBlock, width: int) -> list[str]:
     """The attributes of a block with aligned equals signs, then the blocks in it."""
     return [
         *_attributes(block.attributes, width),
-        *(line for item in block.blocks for line in _block(item, width)),
+        *(line for inner in block.blocks for line in _block(inner, width)),
     ]
 
 
 def _attributes(attributes: Mapping[str, object], width: int) -> Iterator[str]:
-    items = [assignment(key_text(name), value, width) for name, value in attributes.items()]
-    for lines in aligned(items):
+    assignments = [assignment(key_text(name), value, width) for name, value in attributes.items()]
+    for lines in aligned(assignments):
         yield from lines
 
 

@@ -28,9 +28,11 @@ def change_lines(
     """Changed attributes in their order, with aligned equals signs. ``written_path``: of ``ResourceType``."""
     room = width - len(indent) - 2
     shown = [_Shown.of(change, patterns, place) for change in changes if (place := written_path(change.path))]
-    bodies = aligned([item.lines(room) for item in shown])
+    bodies = aligned([change.lines(room) for change in shown])
     return [
-        line for item, body in zip(shown, bodies, strict=True) for line in item.signed(body, style, indent)
+        line
+        for change, body in zip(shown, bodies, strict=True)
+        for line in change.signed(body, style, indent)
     ]
 
 
@@ -44,7 +46,7 @@ def diff_lines(
     blank, and another blank. ``written_path``: of ``ResourceType``.
     """
     shown = [_Shown.of(change, patterns, place) for change in changes if (place := written_path(change.path))]
-    return [line for item in shown for line in item.unified(width - 2)]
+    return [line for change in shown for line in change.unified(width - 2)]
 
 
 def in_few_words(
@@ -56,7 +58,7 @@ def in_few_words(
     ``ResourceType``.
     """
     shown = [_Shown.of(change, patterns, place) for change in changes if (place := written_path(change.path))]
-    return [item.in_few_words() for item in shown]
+    return [change.in_few_words() for change in shown]
 
 
 class _Shown:
@@ -200,7 +202,7 @@ def _remarks(change: AttributeChange, *, hidden: bool) -> list[str]:
 
 
 def _element_difference(before: list[Data], after: list[Data]) -> list[str]:
-    old, new = [inline(item) for item in before], [inline(item) for item in after]
+    old, new = [inline(element) for element in before], [inline(element) for element in after]
     return [f"  {sign} {line},".rstrip() for sign, line in text_difference("\n".join(old), "\n".join(new))]
 
 

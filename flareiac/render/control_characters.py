@@ -18,7 +18,7 @@ def printable(text: str) -> str:
 
 
 def _spelled_out(text: str) -> str:
-    return _CONTROL.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+    return _CONTROL.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
 
 def visible(text: str, *, colour: bool = True) -> str:

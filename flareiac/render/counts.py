@@ -43,9 +43,11 @@ def applied(plan: Plan, done: Collection[str]) -> Counts:
     """
     finished = set(done)
     changing = [operation for operation in plan.operations if operation.verb is not Verb.MAINTAIN]
-    wanting = {item.address for item in changing if item.id not in finished}
-    touched = {item.address for item in changing}
-    maintained = sum(item.verb is Verb.MAINTAIN and item.id in finished for item in plan.operations)
+    wanting = {operation.address for operation in changing if operation.id not in finished}
+    touched = {operation.address for operation in changing}
+    maintained = sum(
+        operation.verb is Verb.MAINTAIN and operation.id in finished for operation in plan.operations
+    )
     return replace(
         _count(resource for resource in plan.resources if resource.address in touched - wanting),
         due=maintained,
@@ -61,54 +63,56 @@ def change_of(operation: Operation) -> tuple[str, str] | None:
 
 def changes_of(operations: Iterable[Operation]) -> dict[tuple[str, str], set[str]]:
     """The ids of the operations of each change."""
-    found: dict[tuple[str, str], set[str]] = {}
+    by_change: dict[tuple[str, str], set[str]] = {}
     for operation in operations:
         if (key := change_of(operation)) is not None:
-            found.setdefault(key, set()).add(operation.id)
-    return found
+            by_change.setdefault(key, set()).add(operation.id)
+    return by_change
 
 
-def plan_line(found: Counts) -> str:
+def plan_line(totals: Counts) -> str:
     """``Plan: 1 to import, 2 to add, 1 to change, 0 to destroy. Restarts: 1.``, after what is blocked."""
-    imports = f"{found.imported} to import, " if found.imported else ""
-    line = f"Plan: {imports}{found.add} to add, {found.change} to change, {found.destroy} to destroy."
-    blocked = f"Blocked: {found.blocked}. Nothing can be applied. " if found.blocked else ""
+    imports = f"{totals.imported} to import, " if totals.imported else ""
+    line = f"Plan: {imports}{totals.add} to add, {totals.change} to change, {totals.destroy} to destroy."
+    blocked = f"Blocked: {totals.blocked}. Nothing can be applied. " if totals.blocked else ""
     beside = (
-        ("Restarts", found.restart),
-        ("New generations", found.generation),
-        ("Lose data", found.lose_data),
-        ("To forget", found.forget),
-        ("Due", found.due),
+        ("Restarts", totals.restart),
+        ("New generations", totals.generation),
+        ("Lose data", totals.lose_data),
+        ("To forget", totals.forget),
+        ("Due", totals.due),
     )
     return blocked + line + "".join(f" {name}: {number}." for name, number in beside if number)
 
 
 def new_generations(resources: Iterable[PlannedResource]) -> list[PlannedResource]:
     """The resources whose state is left behind: checkpoints, or jobs where no checkpoint is in the plan."""
-    found = [
+    renewed = [
         resource
         for resource in resources
         if resource.loses and any(step.effect is Effect.NEW_GENERATION for step in resource.proposal.steps)
     ]
-    return [resource for resource in found if not resource.restarts] or found
+    return [resource for resource in renewed if not resource.restarts] or renewed
 
 
 def _count(resources: Iterable[PlannedResource]) -> Counts:
-    items = list(resources)
+    counted = list(resources)
 
     def of(*actions: Action) -> int:
-        return sum(item.action in actions for item in items)
+        return sum(resource.action in actions for resource in counted)
 
-    adopted_and_changed = sum(item.action is Action.ADOPT and bool(item.proposal.changes) for item in items)
+    adopted_and_changed = sum(
+        resource.action is Action.ADOPT and bool(resource.proposal.changes) for resource in counted
+    )
     return Counts(
         add=of(Action.CREATE, Action.REPLACE),
         change=of(Action.UPDATE) + adopted_and_changed,
         destroy=of(Action.DELETE, Action.REPLACE),
         imported=of(Action.ADOPT),
         forget=of(Action.FORGET),
-        restart=sum(item.restarts for item in items),
-        lose=sum(item.loses for item in items),
-        lose_data=sum(item.loses_data for item in items),
-        generation=len(new_generations(items)),
+        restart=sum(resource.restarts for resource in counted),
+        lose=sum(resource.loses for resource in counted),
+        lose_data=sum(resource.loses_data for resource in counted),
+        generation=len(new_generations(counted)),
         record=of(Action.RECORD),
     )

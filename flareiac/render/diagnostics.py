@@ -29,15 +29,16 @@ def text(
     path that spans name. Resources of which the same is said share a box: it has one cause.
     """
     style = Style(colour)
-    ordered = sorted(diagnostics, key=lambda item: item.severity is Severity.ERROR)
+    ordered = sorted(diagnostics, key=lambda diagnostic: diagnostic.severity is Severity.ERROR)
     return "".join(
-        _box(item, also, sources, max(width, _NARROWEST), style) for item, also in _together(ordered)
+        _box(diagnostic, also, sources, max(width, _NARROWEST), style)
+        for diagnostic, also in _together(ordered)
     )
 
 
 def _together(diagnostics: Iterable[Diagnostic]) -> Iterator[tuple[Diagnostic, Sequence[str]]]:
     """Each complaint with the addresses of the other resources that it is about."""
-    found: dict[Hashable, tuple[Diagnostic, list[str]]] = {}
+    groups: dict[Hashable, tuple[Diagnostic, list[str]]] = {}
     for number, diagnostic in enumerate(diagnostics):
         alike = not diagnostic.attribute and (diagnostic.address is not None or diagnostic.subject is None)
         key = (
@@ -45,9 +46,9 @@ def _together(diagnostics: Iterable[Diagnostic]) -> Iterator[tuple[Diagnostic, S
             if alike
             else number
         )
-        found.setdefault(key, (diagnostic, []))[1].append(diagnostic.address or "")
-    for item, addresses in found.values():
-        yield item, [address for address in addresses[1:] if address != item.address]
+        groups.setdefault(key, (diagnostic, []))[1].append(diagnostic.address or "")
+    for first, addresses in groups.values():
+        yield first, [address for address in addresses[1:] if address != first.address]
 
 
 def page_hint(code: str) -> str:
@@ -62,40 +63,40 @@ def as_json(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) ->
 
 def validate_json(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -> Json:
     """Builds the output of ``validate -json``."""
-    items = list(diagnostics)
-    errors = sum(item.severity is Severity.ERROR for item in items)
+    complaints = list(diagnostics)
+    errors = sum(diagnostic.severity is Severity.ERROR for diagnostic in complaints)
     return {
         "format_version": "1.0",
         "valid": errors == 0,
         "error_count": errors,
-        "warning_count": len(items) - errors,
-        "diagnostics": as_json(items, sources),
+        "warning_count": len(complaints) - errors,
+        "diagnostics": as_json(complaints, sources),
     }
 
 
-def diagnostic_json(item: Diagnostic, sources: Mapping[str, Source]) -> Json:
+def diagnostic_json(diagnostic: Diagnostic, sources: Mapping[str, Source]) -> Json:
     """One diagnostic in Terraform's shape."""
-    found: dict[str, Json] = {
-        "severity": item.severity.value,
-        "summary": item.summary,
-        "detail": item.detail,
-        "code": item.code,
+    rendered: dict[str, Json] = {
+        "severity": diagnostic.severity.value,
+        "summary": diagnostic.summary,
+        "detail": diagnostic.detail,
+        "code": diagnostic.code,
     }
-    if item.address:
-        found["address"] = item.address
-    if item.attribute:
-        found["attribute"] = render_path(item.attribute)
-    if item.subject:
-        source = sources.get(item.subject.path)
-        found["range"] = range_json(item.subject, source)
-        if source and not item.hide_source:
-            found["snippet"] = _snippet_json(item, item.subject, source)
-    if item.related:
-        found["related"] = [
+    if diagnostic.address:
+        rendered["address"] = diagnostic.address
+    if diagnostic.attribute:
+        rendered["attribute"] = render_path(diagnostic.attribute)
+    if diagnostic.subject:
+        source = sources.get(diagnostic.subject.path)
+        rendered["range"] = range_json(diagnostic.subject, source)
+        if source and not diagnostic.hide_source:
+            rendered["snippet"] = _snippet_json(diagnostic, diagnostic.subject, source)
+    if diagnostic.related:
+        rendered["related"] = [
             {"message": other.message, "range": range_json(other.span, sources.get(other.span.path))}
-            for other in item.related
+            for other in diagnostic.related
         ]
-    return found
+    return rendered
 
 
 def range_json(span: Span, source: Source | None) -> Json:
@@ -130,8 +131,8 @@ def _size(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))
 
 
-def _snippet_json(item: Diagnostic, subject: Span, source: Source) -> Json:
-    shown = item.context or subject
+def _snippet_json(diagnostic: Diagnostic, subject: Span, source: Source) -> Json:
+    shown = diagnostic.context or subject
     begin = source.text.rfind("\n", 0, min(shown.start.offset, subject.start.offset)) + 1
     end = source.text.find("\n", max(shown.end.offset, subject.end.offset))
     code = source.text[begin : len(source.text) if end < 0 else end]
@@ -141,53 +142,61 @@ def _snippet_json(item: Diagnostic, subject: Span, source: Source) -> Json:
         "start_line": source.position(begin).line,
         "highlight_start_offset": min(subject.start.offset - begin, len(code)),
         "highlight_end_offset": min(subject.end.offset - begin, len(code)),
-        "values": [{"traversal": name, "statement": f"is {value}"} for name, value in item.values],
+        "values": [{"traversal": name, "statement": f"is {value}"} for name, value in diagnostic.values],
     }
 
 
 def _box(
-    item: Diagnostic, also: Sequence[str], sources: Mapping[str, Source], width: int, style: Style
+    diagnostic: Diagnostic, also: Sequence[str], sources: Mapping[str, Source], width: int, style: Style
 ) -> str:
-    tone = _TONES[item.severity]
+    tone = _TONES[diagnostic.severity]
     head = (
-        f"{style.paint(f'{_NAMES[item.severity]}:', tone)} {style.strong(printable(item.summary))} "
-        f"{style.quiet(f'[{item.code}]')}"
+        f"{style.paint(f'{_NAMES[diagnostic.severity]}:', tone)} "
+        f"{style.strong(printable(diagnostic.summary))} {style.quiet(f'[{diagnostic.code}]')}"
     )
-    lines = [head, *_place(item, also, sources, width, style), *_reason(item.detail, width)]
+    lines = [head, *_place(diagnostic, also, sources, width, style), *_reason(diagnostic.detail, width)]
     bar = style.paint("│", tone)
     body = [f"{bar} {line}".rstrip() for line in lines]
     return "\n".join([style.paint("╷", tone), *body, style.paint("╵", tone)]) + "\n"
 
 
 def _place(
-    item: Diagnostic, also: Sequence[str], sources: Mapping[str, Source], width: int, style: Style
+    diagnostic: Diagnostic, also: Sequence[str], sources: Mapping[str, Source], width: int, style: Style
 ) -> list[str]:
     lines: list[str] = []
-    if item.address:
-        attribute = f", attribute {printable(render_path(item.attribute))}" if item.attribute else ""
-        named = ", ".join(map(printable, (item.address, *also[:_NAMED])))
+    if diagnostic.address:
+        attribute = (
+            f", attribute {printable(render_path(diagnostic.attribute))}" if diagnostic.attribute else ""
+        )
+        named = ", ".join(map(printable, (diagnostic.address, *also[:_NAMED])))
         more = f" and {len(also) - _NAMED} more" if len(also) > _NAMED else ""
-        lines.append(f"  with {named}{more}{attribute}{',' if item.subject else ''}")
-    if item.subject:
-        lines += _at(item, item.subject, sources, width, style)
-    if item.values:
+        lines.append(f"  with {named}{more}{attribute}{',' if diagnostic.subject else ''}")
+    if diagnostic.subject:
+        lines += _at(diagnostic, diagnostic.subject, sources, width, style)
+    if diagnostic.values:
         lines += [
             "    ├────────────────",
-            *(f"    │ {printable(name)} is {printable(value)}" for name, value in item.values),
+            *(f"    │ {printable(name)} is {printable(value)}" for name, value in diagnostic.values),
         ]
-    for other in item.related:
+    for other in diagnostic.related:
         lines += _related(other, sources, width, style)
     return ["", *lines] if lines else []
 
 
-def _at(item: Diagnostic, span: Span, sources: Mapping[str, Source], width: int, style: Style) -> list[str]:
+def _at(
+    diagnostic: Diagnostic, span: Span, sources: Mapping[str, Source], width: int, style: Style
+) -> list[str]:
     source = sources.get(span.path)
     if source is None:
         return [f"  on {printable(span.path)} line {span.start.line}"]
     block = enclosing_block(source, span)
     inside = f", in {printable(block)}" if block else ""
     place = f"  on {printable(span.path)} line {span.start.line}{inside}"
-    return [place] if item.hide_source else [f"{place}:", *_code(source, span, item.context, width, style)]
+    return (
+        [place]
+        if diagnostic.hide_source
+        else [f"{place}:", *_code(source, span, diagnostic.context, width, style)]
+    )
 
 
 def _related(other: Related, sources: Mapping[str, Source], width: int, style: Style) -> list[str]:

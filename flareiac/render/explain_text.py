@@ -103,12 +103,12 @@ def _names(entries: Mapping[str, Entry], *kinds: str) -> str:
 def _kinds(entries: Mapping[str, Entry]) -> Iterator[str]:
     """One line for each kind of which there are too many for this list."""
     topics = sorted(
-        (item for item in entries.values() if isinstance(item, Topic)),
-        key=lambda item: (item.kind, item.page),
+        (entry for entry in entries.values() if isinstance(entry, Topic)),
+        key=lambda topic: (topic.kind, topic.page),
     )
-    for (kind, page), same in groupby(topics, key=lambda item: (item.kind, item.page)):
-        found = list(same)
-        yield f"- {len(found)} {kind}s, such as `{found[0].name}`; the page `{page}` lists them\n"
+    for (kind, page), same in groupby(topics, key=lambda topic: (topic.kind, topic.page)):
+        page_topics = list(same)
+        yield f"- {len(page_topics)} {kind}s, such as `{page_topics[0].name}`; the page `{page}` lists them\n"
     codes = [name for name, entry in entries.items() if kind_of(entry) == "code"]
     if codes:
         yield (

@@ -32,7 +32,7 @@ def _block(block: WrittenBlock, indent: str) -> Iterator[str]:
     inner = indent + "  "
     attributes, blocks = (
         list(_attributes(block.attributes, inner)),
-        [list(_block(item, inner)) for item in block.blocks],
+        [list(_block(inner_block, inner)) for inner_block in block.blocks],
     )
     if not attributes and not blocks:
         yield f"{indent}{head} {{}}"
@@ -74,9 +74,9 @@ def _value(value: Written, indent: str) -> str:
         return one_line
     inner = indent + "  "
     if isinstance(value, dict):
-        lines = [f"{inner}{_key(name)} = {_value(item, inner)}" for name, item in value.items()]
+        lines = [f"{inner}{_key(name)} = {_value(member, inner)}" for name, member in value.items()]
         return "\n".join(["{", *lines, f"{indent}}}"])
-    return "\n".join(["[", *(f"{inner}{_value(item, inner)}," for item in value), f"{indent}]"])
+    return "\n".join(["[", *(f"{inner}{_value(element, inner)}," for element in value), f"{indent}]"])
 
 
 def _flat(value: Written) -> str:
@@ -84,7 +84,7 @@ def _flat(value: Written) -> str:
         case Call(function, arguments):
             return f"{function}({', '.join(map(_flat, arguments))})"
         case dict():
-            inner = ", ".join(f"{_key(name)} = {_flat(item)}" for name, item in value.items())
+            inner = ", ".join(f"{_key(name)} = {_flat(member)}" for name, member in value.items())
             return f"{{ {inner} }}" if inner else "{}"
         case list() | tuple():
             return f"[{', '.join(map(_flat, value))}]"

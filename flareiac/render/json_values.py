@@ -32,7 +32,7 @@ def plain(value: Data) -> Json:
         case dict():
             return plain_object(value)
         case list() | tuple():
-            return [plain(item) for item in value]
+            return [plain(element) for element in value]
         case _:
             leaf: Json = value
             return leaf
@@ -40,7 +40,7 @@ def plain(value: Data) -> Json:
 
 def plain_object(value: Mapping[str, Data]) -> dict[str, Json]:
     """The same of named values."""
-    return {key: plain(item) for key, item in value.items() if not isinstance(item, Unknown | Absent)}
+    return {key: plain(member) for key, member in value.items() if not isinstance(member, Unknown | Absent)}
 
 
 def unknown_mask(value: Data) -> Json:
@@ -51,10 +51,10 @@ def unknown_mask(value: Data) -> Json:
         case Unknown():
             return True
         case dict():
-            masks = {key: unknown_mask(item) for key, item in value.items()}
+            masks = {key: unknown_mask(member) for key, member in value.items()}
             return {key: mask for key, mask in masks.items() if _tells(mask)}
         case list() | tuple():
-            return [unknown_mask(item) for item in value]
+            return [unknown_mask(element) for element in value]
         case _:
             return False
 
@@ -65,10 +65,10 @@ def sensitive_mask(value: Data, patterns: Sequence[Pattern]) -> Json:
         return True
     match value:
         case dict():
-            masks = {key: sensitive_mask(item, _below(patterns, key)) for key, item in value.items()}
+            masks = {key: sensitive_mask(member, _below(patterns, key)) for key, member in value.items()}
             return {key: mask for key, mask in masks.items() if _tells(mask)}
         case list() | tuple():
-            return [sensitive_mask(item, _below(patterns, index)) for index, item in enumerate(value)]
+            return [sensitive_mask(element, _below(patterns, index)) for index, element in enumerate(value)]
         case _:
             return False
 
@@ -83,9 +83,9 @@ def json_type(value: Data) -> Json:
         case str() | Reference():
             return "string"
         case list() | tuple():
-            return ["tuple", [json_type(item) for item in value]]
+            return ["tuple", [json_type(element) for element in value]]
         case dict():
-            return ["object", {key: json_type(item) for key, item in value.items()}]
+            return ["object", {key: json_type(member) for key, member in value.items()}]
         case _:
             return "dynamic"
 
@@ -101,13 +101,13 @@ def place(address: str) -> dict[str, Json]:
     """``address``, ``module_address``, ``mode``, ``type``, ``name`` and ``index`` of a resource."""
     parts = parsed(address)
     module = ".".join(map(str, parts.module))
-    found: dict[str, Json] = {"address": address}
+    fields: dict[str, Json] = {"address": address}
     if module:
-        found["module_address"] = module
-    found |= {"mode": "managed", "type": parts.type, "name": parts.name}
+        fields["module_address"] = module
+    fields |= {"mode": "managed", "type": parts.type, "name": parts.name}
     if parts.key is not None:
-        found["index"] = parts.key
-    return found
+        fields["index"] = parts.key
+    return fields
 
 
 def module_tree(resources: Iterable[tuple[str, Mapping[str, Json]]]) -> dict[str, Json]:
@@ -118,16 +118,16 @@ def module_tree(resources: Iterable[tuple[str, Mapping[str, Json]]]) -> dict[str
 
 
 def _module(address: str, inside: Sequence[tuple[tuple[str, ...], Mapping[str, Json]]]) -> dict[str, Json]:
-    found: dict[str, Json] = {"address": address} if address else {}
-    found["resources"] = [item for steps, item in inside if not steps]
+    module: dict[str, Json] = {"address": address} if address else {}
+    module["resources"] = [resource for steps, resource in inside if not steps]
     children: dict[str, list[tuple[tuple[str, ...], Mapping[str, Json]]]] = {}
-    for steps, item in inside:
+    for steps, resource in inside:
         if steps:
-            children.setdefault(steps[0], []).append((steps[1:], item))
+            children.setdefault(steps[0], []).append((steps[1:], resource))
     if children:
         dot = f"{address}." if address else ""
-        found["child_modules"] = [_module(dot + name, items) for name, items in children.items()]
-    return found
+        module["child_modules"] = [_module(dot + name, nested) for name, nested in children.items()]
+    return module
 
 
 def _below(patterns: Sequence[Pattern], step: str | int) -> list[Pattern]:
@@ -139,6 +139,6 @@ def _tells(mask: Data) -> bool:
         case bool():
             return mask
         case list():
-            return any(_tells(item) for item in mask)
+            return any(_tells(element) for element in mask)
         case _:
             return bool(mask)

@@ -16,10 +16,10 @@ def due_section(plan: Plan, look: RenderOptions) -> list[str]:
     """
     due = [task for task in plan.tasks if task.task.due]
     rest = [task for task in plan.tasks if not task.task.due]
-    held = [item for item in rest if item.task.held]
+    held = [task for task in rest if task.task.held]
     shown = rest if look.detail == "full" else held
-    lines = [line for item in due for line in _entry(item, look)]
-    quiet = [look.style.quiet(line) for item in shown for line in _entry(item, look)]
+    lines = [line for task in due for line in _entry(task, look)]
+    quiet = [look.style.quiet(line) for task in shown for line in _entry(task, look)]
     left = len(rest) - len(shown)
     if left and (lines or quiet):
         others = "other kind of maintenance is" if left == 1 else "other kinds of maintenance are"

@@ -57,7 +57,7 @@ def plan_json(plan: Plan, *, tool_version: str, schemas: Schemas | None = None) 
         "variables": {name: {"value": plain(value)} for name, value in sorted(plan.variables.items())},
         "planned_values": _planned_values(plan, known),
         **({"resource_drift": drift} if drift else {}),
-        "resource_changes": [_resource_change(item, known) for item in plan.resources],
+        "resource_changes": [_resource_change(resource, known) for resource in plan.resources],
         "output_changes": {name: _output_change(output) for name, output in plan.outputs.items()},
         "configuration": _configuration(plan, known),
         "timestamp": datetime.fromtimestamp(plan.time, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -125,7 +125,7 @@ def _put(value: Data, path: tuple[str | int, ...], new: Data) -> Data:
     if not isinstance(value, dict) or (rest and head not in value):
         return value
     if new is ABSENT and not rest:
-        return {key: item for key, item in value.items() if key != head}
+        return {key: member for key, member in value.items() if key != head}
     return {**value, head: _put(value[head], tuple(rest), new) if rest else new}
 
 
@@ -144,7 +144,7 @@ def _change(resource: PlannedResource, schemas: Schemas) -> dict[str, Json]:
     verbs = actions(resource)
     change = _values(verbs, before(resource), after(resource), patterns)
     if "delete" in verbs and "create" in verbs:
-        change["replace_paths"] = [list(item.path) for item in resource.proposal.changes]
+        change["replace_paths"] = [list(changed.path) for changed in resource.proposal.changes]
     if resource.action is Action.ADOPT:
         change["importing"] = {"id": resource.import_id or resource.address}
     change["flareiac"] = _own_change(resource, patterns)
@@ -241,11 +241,11 @@ def _drift(resource: PlannedResource, schemas: Schemas) -> dict[str, Json] | Non
     if recorded is None:
         return None
     gone = resource.observed is None and bool(resource.proposal.drift)
-    found = None if gone else _with_drift(recorded, resource)
-    if not gone and found == recorded and not resource.proposal.drift:
+    live = None if gone else _with_drift(recorded, resource)
+    if not gone and live == recorded and not resource.proposal.drift:
         return None
-    verbs = ["delete"] if gone else ["update"] if found != recorded else ["no-op"]
-    change = _values(verbs, recorded, found, sensitive_in(resource, schemas))
+    verbs = ["delete"] if gone else ["update"] if live != recorded else ["no-op"]
+    change = _values(verbs, recorded, live, sensitive_in(resource, schemas))
     change["flareiac"] = {"drift": list(resource.proposal.drift)}
     return {**place(resource.address), "provider_name": provider_name(resource.provider), "change": change}
 
@@ -264,10 +264,10 @@ def _planned_values(plan: Plan, schemas: Schemas) -> dict[str, Json]:
 
 def _planned_resource(resource: PlannedResource, schemas: Schemas) -> dict[str, Json]:
     patterns, values = sensitive_in(resource, schemas), after(resource)
-    found = place(resource.address)
-    found.pop("module_address", None)
+    fields = place(resource.address)
+    fields.pop("module_address", None)
     return {
-        **found,
+        **fields,
         "provider_name": provider_name(resource.provider),
         "schema_version": resource.schema_version,
         "values": plain(hide_attributes(values, patterns)),
@@ -294,8 +294,8 @@ def _output_change(change: OutputChange) -> dict[str, Json]:
 
 
 def _configuration(plan: Plan, schemas: Schemas) -> dict[str, Json]:
-    names = sorted({item.provider for item in plan.resources})
-    managed = {item.type for item in plan.resources}
+    names = sorted({resource.provider for resource in plan.resources})
+    managed = {resource.type for resource in plan.resources}
     blocks: dict[str, dict[str, Json]] = {}
     for resource in plan.resources:
         if resource.desired is not None:
@@ -327,16 +327,16 @@ def _configured(
 
 
 def _expressions(attributes: Attributes, managed: AbstractSet[str], *, repeated: bool) -> dict[str, Json]:
-    found: dict[str, Json] = {}
+    expressions: dict[str, Json] = {}
     for name, value in attributes.items():
         # If an attribute has the name of the type that it refers to, as a job's checkpoint, readers that
         # nest resources of a type in those that refer to them find a text in their place, and fail. A
         # connection is not a resource, and is nested nowhere.
-        if (named := references(value)) and name not in managed & {parsed(item).type for item in named}:
-            found[name] = {"references": named}
+        if (named := references(value)) and name not in managed & {parsed(address).type for address in named}:
+            expressions[name] = {"references": named}
         elif value is not None and not repeated:
-            found[name] = {"constant_value": plain(value)}
-    return found
+            expressions[name] = {"constant_value": plain(value)}
+    return expressions
 
 
 def _configured_module(blocks: Sequence[tuple[str, Mapping[str, Json]]], depth: int) -> dict[str, Json]:
@@ -360,7 +360,7 @@ def _configured_module(blocks: Sequence[tuple[str, Mapping[str, Json]]], depth: 
 
 
 def _own(plan: Plan, tool_version: str) -> dict[str, Json]:
-    found = counts(plan)
+    totals = counts(plan)
     return {
         "format_version": FORMAT_VERSION,
         "version": tool_version,
@@ -371,18 +371,18 @@ def _own(plan: Plan, tool_version: str) -> dict[str, Json]:
         "destroy": plan.destroy,
         "targeted": plan.targeted,
         "summary": {
-            "add": found.add,
-            "change": found.change,
-            "destroy": found.destroy,
-            "import": found.imported,
-            "forget": found.forget,
-            "restart": found.restart,
-            "lose": found.lose,
-            "record": found.record,
-            "blocked": found.blocked,
-            "due": found.due,
+            "add": totals.add,
+            "change": totals.change,
+            "destroy": totals.destroy,
+            "import": totals.imported,
+            "forget": totals.forget,
+            "restart": totals.restart,
+            "lose": totals.lose,
+            "record": totals.record,
+            "blocked": totals.blocked,
+            "due": totals.due,
         },
-        "blocked": [item.address for item in plan.blocked],
+        "blocked": [resource.address for resource in plan.blocked],
         "due": [{"address": task.address, "due": task.task.due, **task_json(task)} for task in plan.tasks],
         "operations": [_operation(operation) for operation in plan.operations],
         "diagnostics": as_json(plan.diagnostics, {}),
@@ -403,7 +403,7 @@ def _operation(operation: Operation) -> dict[str, Json]:
     edges = [
         {"after": edge.after, "kind": edge.kind.value, "reason": edge.reason} for edge in operation.edges
     ]
-    found: dict[str, Json] = {
+    rendered: dict[str, Json] = {
         "id": operation.id,
         "address": operation.address,
         "verb": operation.verb.value,
@@ -415,7 +415,7 @@ def _operation(operation: Operation) -> dict[str, Json]:
         "text": operation.text,
         "effect": operation.effect.value if operation.effect is not None else "",
     }
-    return {**found, **{name: text for name, text in words.items() if text}}
+    return {**rendered, **{name: text for name, text in words.items() if text}}
 
 
 def task_json(planned_task: PlannedTask) -> dict[str, Json]:

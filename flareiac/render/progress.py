@@ -39,13 +39,13 @@ class ProgressView:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         # Lines are kept free: a view as high as the terminal would scroll, and could not be drawn over.
         room = max(1, options.size.height - 3)
-        oldest = sorted(self.running, key=lambda item: item.since)
+        oldest = sorted(self.running, key=lambda running: running.since)
         table = Table.grid(padding=(0, 1), expand=False)
         table.add_column()
         for overflow in ("ellipsis", "crop", "ellipsis"):
             table.add_column(no_wrap=True, overflow="crop" if options.ascii_only else overflow)
-        for item in oldest[:room]:
-            table.add_row(*self._row(item, ascii_only=options.ascii_only))
+        for running in oldest[:room]:
+            table.add_row(*self._row(running, ascii_only=options.ascii_only))
         yield Group(table, Text(self._footer(len(oldest) - room), no_wrap=True, overflow="crop"))
 
     def _row(self, running: Running, *, ascii_only: bool) -> tuple[Spinner, Text, Text, Text]:

@@ -56,20 +56,22 @@ def hide(value: Data, patterns: Iterable[Pattern]) -> Data:
     inner = list(patterns)
     if value is None or not inner:
         return value
-    if any(not item for item in inner):
+    if any(not pattern for pattern in inner):
         return REDACTED
     match value:
         case dict():
-            return {key: hide(item, _below(inner, key)) for key, item in value.items()}
+            return {key: hide(member, _below(inner, key)) for key, member in value.items()}
         case list() | tuple():
-            return [hide(item, _below(inner, index)) for index, item in enumerate(value)]
+            return [hide(element, _below(inner, index)) for index, element in enumerate(value)]
         case _:
             return value
 
 
 def hide_attributes(value: Attributes | None, patterns: Sequence[Pattern]) -> Attributes | None:
     """``hide`` for a whole body."""
-    return None if value is None else {key: hide(item, _below(patterns, key)) for key, item in value.items()}
+    return (
+        None if value is None else {key: hide(member, _below(patterns, key)) for key, member in value.items()}
+    )
 
 
 def _below(patterns: Iterable[Pattern], step: str | int) -> list[Pattern]:

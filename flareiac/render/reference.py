@@ -24,10 +24,11 @@ def reference_page(provider: str, types: Mapping[str, ResourceType], functions: 
     """The page of one provider: all its block types and functions."""
     parts = [f"# Reference of the provider {provider}\n\n{_GENERATED}\n"]
     parts += [
-        block_text(kind) for _name, kind in sorted(types.items(), key=lambda item: (item[1].kind, item[0]))
+        block_text(kind)
+        for _name, kind in sorted(types.items(), key=lambda named_kind: (named_kind[1].kind, named_kind[0]))
     ]
-    if listed := [adapt(function) for function in sorted(functions, key=lambda item: item.name)]:
-        parts.append("## Functions\n\n" + "".join(map(function_item, listed)))
+    if listed := [adapt(function) for function in sorted(functions, key=lambda function: function.name)]:
+        parts.append("## Functions\n\n" + "".join(map(function_entry, listed)))
     return "\n".join(parts)
 
 
@@ -36,7 +37,7 @@ def functions_page() -> str:
     head = "# Functions\n\nGenerated from the functions. `flareiac explain FUNCTION` prints one of them.\n"
     groups = by_group(Path()).items()
     return "\n".join(
-        [head, *(f"## {title}\n\n" + "".join(map(function_item, items)) for title, items in groups)]
+        [head, *(f"## {title}\n\n" + "".join(map(function_entry, functions)) for title, functions in groups)]
     )
 
 
@@ -64,15 +65,15 @@ def function_text(function: Builtin) -> str:
     return f"## `{function.signature}`\n\n{_paragraph(function.description)}"
 
 
-def function_item(function: Builtin) -> str:
+def function_entry(function: Builtin) -> str:
     """One function as an item of a list."""
-    return _item(f"`{function.signature}`: {function.description}")
+    return _listed(f"`{function.signature}`: {function.description}")
 
 
 def _body(schema: Block, prefix: str) -> str:
     parts = [
         "".join(
-            _item(f"`{name}` ({_kind(attribute)}): {_sentences(attribute)}")
+            _listed(f"`{name}` ({_kind(attribute)}): {_sentences(attribute)}")
             for name, attribute in schema.attributes.items()
         )
     ]
@@ -110,7 +111,7 @@ def _paragraph(text: str) -> str:
     return textwrap.fill(text, _WIDTH, break_long_words=False, break_on_hyphens=False) + "\n"
 
 
-def _item(text: str) -> str:
+def _listed(text: str) -> str:
     return (
         textwrap.fill(
             text,

@@ -124,7 +124,7 @@ def headline(resource: PlannedResource) -> str:
 
 def _entry(group: _Group, look: RenderOptions) -> list[str]:
     first = group.alike[0]
-    lines = [_titled(f"# {headline(item)}", look) for item in group.alike]
+    lines = [_titled(f"# {headline(resource)}", look) for resource in group.alike]
     if first.action is Action.ADOPT and len(group.alike) == 1 and first.import_id:
         lines.append(f"  # (imported from {quoted(first.import_id)})")
     shown_below = set() if look.detail == "summary" else {step.why for step in first.proposal.steps}
@@ -188,8 +188,8 @@ def diff_body(resource: PlannedResource, look: RenderOptions) -> list[str]:
     patterns = sensitive_in(resource, {} if kind is None else {kind.name: kind.schema})
     match resource.action:
         case Action.CREATE:
-            found = _declaration(resource, resource.proposal.planned, patterns, look)
-            return [f"+ {line}" for line in inner_lines(found.block, look.width - 2)]
+            declared = _declaration(resource, resource.proposal.planned, patterns, look)
+            return [f"+ {line}" for line in inner_lines(declared.block, look.width - 2)]
         case Action.DELETE | Action.FORGET:
             return []
         case _:
@@ -226,12 +226,12 @@ def _unchanged(resource: PlannedResource, patterns: Sequence[Pattern], look: Ren
 
 def _declared(resource: PlannedResource, patterns: Sequence[Pattern], look: RenderOptions) -> list[str]:
     """A new resource as its author would write it; the rest is counted."""
-    found = _declaration(resource, resource.proposal.planned, patterns, look)
-    lines = _signed(inner_lines(found.block, look.width - 8), look, "+", Tone.ADD)
-    if not found.left_out:
+    declared = _declaration(resource, resource.proposal.planned, patterns, look)
+    lines = _signed(inner_lines(declared.block, look.width - 8), look, "+", Tone.ADD)
+    if not declared.left_out:
         return lines
-    noun = "attribute" if len(found.left_out) == 1 else "attributes"
-    hidden = f"# ({len(found.left_out)} {noun} with the default value hidden)"
+    noun = "attribute" if len(declared.left_out) == 1 else "attributes"
+    hidden = f"# ({len(declared.left_out)} {noun} with the default value hidden)"
     return [*lines, " " * 8 + look.style.quiet(hidden)]
 
 
@@ -253,8 +253,8 @@ def _block_of(
     look: RenderOptions,
 ) -> WrittenBlock:
     """The whole block, with its defaults, as it could be written."""
-    found = _declaration(resource, attributes, patterns, look)
-    return with_defaults(found, look.types.get(resource.type))
+    declared = _declaration(resource, attributes, patterns, look)
+    return with_defaults(declared, look.types.get(resource.type))
 
 
 def _whole(

@@ -51,11 +51,11 @@ def shown_lines(source: Source, subject: Span, context: Span | None, room: int) 
 def without_secrets(text: str) -> str:
     """A part of a source with stars in the place of secrets that are written out in it, which is as long."""
 
-    def stars(found: re.Match[str]) -> str:
-        value = found.group(3)
-        hidden = "${" not in value and (is_secret(found.group(1) or found.group(2)) or holds_secret(value))
+    def stars(match: re.Match[str]) -> str:
+        value = match.group(3)
+        hidden = "${" not in value and (is_secret(match.group(1) or match.group(2)) or holds_secret(value))
         return (
-            f'{found.group(0)[: -len(value) - 1]}{"*" * len(value)}"' if value and hidden else found.group(0)
+            f'{match.group(0)[: -len(value) - 1]}{"*" * len(value)}"' if value and hidden else match.group(0)
         )
 
     return _SETTING.sub(stars, text)
@@ -73,10 +73,10 @@ def _headers(text: str) -> Sequence[str | None]:
     headers: list[str | None] = []
     above: str | None = None
     for line in text.split("\n"):
-        found = _BLOCK.match(line)
-        headers.append(found["header"] if found else above)
-        if found:
-            above = None if line.rstrip().endswith("}") else found["header"]
+        match = _BLOCK.match(line)
+        headers.append(match["header"] if match else above)
+        if match:
+            above = None if line.rstrip().endswith("}") else match["header"]
         elif line.startswith("}"):
             above = None
     return headers

@@ -103,10 +103,10 @@ def show_json(
 
 def _resource(record: ResourceRecord, schemas: Schemas, statistics: Statistics | None) -> dict[str, Json]:
     patterns = sensitive_paths(schemas.get(record.type))
-    found = place(record.address)
-    found.pop("module_address", None)
+    fields = place(record.address)
+    fields.pop("module_address", None)
     return {
-        **found,
+        **fields,
         "provider_name": provider_name(record.provider),
         "schema_version": record.schema_version,
         "values": plain(hide_attributes(record.attributes, patterns)),

@@ -17,9 +17,9 @@ def statistics_text(
     in columns of a terminal.
     """
     columns = (Column(sheet.subject), *sheet.columns)
-    table = TextTable(columns, tuple((address, *item.cells) for address, item in rows.items()))
+    table = TextTable(columns, tuple((address, *row.cells) for address, row in rows.items()))
     lines = table_lines(table, width)
-    for legend in dict.fromkeys(item.legend for item in rows.values() if item.legend):
+    for legend in dict.fromkeys(row.legend for row in rows.values() if row.legend):
         lines += ["", within(legend, width)]
     for address, row in rows.items():
         for title, text in row.trouble:

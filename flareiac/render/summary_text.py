@@ -21,16 +21,19 @@ def sentence(plan: Plan) -> str:
     parts = [
         *_by_type("imports", free, (Action.ADOPT,)),
         *_by_type("creates", free, (Action.CREATE,)),
-        *_named("destroys", [item.address for item in free if item.action is Action.DELETE]),
+        *_named("destroys", [resource.address for resource in free if resource.action is Action.DELETE]),
         *_named(
-            "destroys and creates again", [item.address for item in free if item.action is Action.REPLACE]
+            "destroys and creates again",
+            [resource.address for resource in free if resource.action is Action.REPLACE],
         ),
         *_losses(free),
-        *_named("begins a new generation of", [item.address for item in new_generations(free)]),
-        *_named("restarts", [item.address for item in free if item.restarts]),
-        *_named("stops", [item.address for item in free if _stops(item)]),
+        *_named("begins a new generation of", [resource.address for resource in new_generations(free)]),
+        *_named("restarts", [resource.address for resource in free if resource.restarts]),
+        *_named("stops", [resource.address for resource in free if _stops(resource)]),
         *_by_type(
-            "changes", [item for item in free if not item.restarts and not item.loses], (Action.UPDATE,)
+            "changes",
+            [resource for resource in free if not resource.restarts and not resource.loses],
+            (Action.UPDATE,),
         ),
         *_by_type("forgets", free, (Action.FORGET,)),
         *_named("runs", due),
@@ -40,7 +43,7 @@ def sentence(plan: Plan) -> str:
     does = _listed(parts) if parts else ""
     if not plan.blocked:
         return printable(f"This plan {does}.")
-    blocked = f"Blocked by {_names([item.address for item in plan.blocked])}."
+    blocked = f"Blocked by {_names([resource.address for resource in plan.blocked])}."
     return printable(f"{blocked} Once that is resolved, this plan {does}." if does else blocked)
 
 
@@ -54,8 +57,8 @@ def _stops(planned_resource: PlannedResource) -> bool:
 def _by_type(verb: str, resources: Iterable[PlannedResource], actions: Sequence[Action]) -> list[str]:
     chosen = [resource for resource in resources if resource.action in actions]
     if 0 < len(chosen) <= _NAMED:
-        return [f"{verb} {_names([item.address for item in chosen])}"]
-    counted = Counter(item.type for item in chosen)
+        return [f"{verb} {_names([resource.address for resource in chosen])}"]
+    counted = Counter(resource.type for resource in chosen)
     return [f"{verb} {_listed([many(number, kind) for kind, number in counted.items()])}"] if chosen else []
 
 

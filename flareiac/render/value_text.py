@@ -43,7 +43,7 @@ def inline(value: Written) -> str:
     """A value on one line."""
     match value:
         case dict():
-            inner = ", ".join([f"{key_text(key)} = {inline(item)}" for key, item in value.items()])
+            inner = ", ".join([f"{key_text(key)} = {inline(member)}" for key, member in value.items()])
             return f"{{ {inner} }}" if inner else "{}"
         case None | Absent():
             return "null"
@@ -83,8 +83,8 @@ def assignment(label: str, value: Written, width: int) -> list[str]:
             return [f"{label} = {{", *_indented(body(value, width - len(_INDENT))), "}"]
         case list() | tuple() if value:
             lines: list[str] = []
-            for item in value:
-                lines.extend(_element(item, width - len(_INDENT)))
+            for element in value:
+                lines.extend(_element(element, width - len(_INDENT)))
             return [f"{label} = [", *_indented(lines), "]"]
         case _:
             return [flat]
@@ -94,36 +94,36 @@ def body(attributes: Mapping[str, Data], width: int) -> list[str]:
     """The attributes of a body or an object, equals signs aligned among neighbours; null ones are left
     out.
     """
-    items = [
+    assignments = [
         assignment(key_text(key), value, width) for key, value in attributes.items() if value is not None
     ]
-    return [line for lines in aligned(items) for line in lines]
+    return [line for lines in aligned(assignments) for line in lines]
 
 
 def without_nulls(value: Data) -> Data:
     """The value without null attributes, at any depth: what is not managed need not be shown."""
     match value:
         case dict():
-            return {key: without_nulls(item) for key, item in value.items() if item is not None}
+            return {key: without_nulls(member) for key, member in value.items() if member is not None}
         case list() | tuple():
-            return [without_nulls(item) for item in value]
+            return [without_nulls(element) for element in value]
         case _:
             return value
 
 
-def aligned(items: list[list[str]]) -> list[list[str]]:
-    """The same items with the first equals sign of neighbouring one-line items in one column."""
+def aligned(assignments: list[list[str]]) -> list[list[str]]:
+    """The same assignments with the first equals sign of neighbouring one-line assignments in one column."""
     result: list[list[str]] = []
     run: list[list[str]] = []
-    for item in [*items, []]:
-        if len(item) == 1:
-            run.append(item)
+    for lines in [*assignments, []]:
+        if len(lines) == 1:
+            run.append(lines)
             continue
         column = max((_label_end(line) for [line] in run), default=0)
         result.extend([[_pad(line, column)] for [line] in run])
         run = []
-        if item:
-            result.append(item)
+        if lines:
+            result.append(lines)
     return result
 
 
@@ -163,9 +163,9 @@ def _text_lines(text: str) -> list[str]:
 def _holds_text_block(value: Data) -> bool:
     match value:
         case dict():
-            return any(_holds_text_block(item) for item in value.values())
+            return any(_holds_text_block(member) for member in value.values())
         case list() | tuple():
-            return any(_holds_text_block(item) for item in value)
+            return any(_holds_text_block(element) for element in value)
         case _:
             return is_text_block(value)
 

@@ -95,17 +95,17 @@ def _fill(parts: Sequence[Part], room: int) -> list[_Filled]:
     filled = []
     is_over = False
     for part in parts:
-        found = _Filled(part=part)
-        filled.append(found)
+        filling = _Filled(part=part)
+        filled.append(filling)
         frame = len(_BETWEEN) + len(part.head) + len(part.tail)
         for entry in part.entries:
-            size = len(part.between) + len(entry.text) + (0 if found.shown else frame)
+            size = len(part.between) + len(entry.text) + (0 if filling.shown else frame)
             if is_over or size > room:
-                found.left.append(entry)
+                filling.left.append(entry)
             else:
-                found.shown.append(entry)
+                filling.shown.append(entry)
                 room -= size
-        is_over = is_over or (part.vital and bool(found.left))
+        is_over = is_over or (part.vital and bool(filling.left))
     return filled
 
 

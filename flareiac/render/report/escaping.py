@@ -68,7 +68,7 @@ def prose(text: str, longest: int = 400) -> str:
 
 def _escaped(text: str) -> str:
     parts = _SIGNED.split(_COMMIT.sub("\\1\ue000", text))
-    escaped = (_MARKUP.sub(lambda found: f"&#{ord(found[0])};", part) for part in parts)
+    escaped = (_MARKUP.sub(lambda match: f"&#{ord(match[0])};", part) for part in parts)
     return _PART.join(escaped).replace("\ue000", _PART)
 
 
@@ -91,7 +91,7 @@ def fence(lines: Iterable[str], language: str, longest: int = 400) -> str:
 
 def comment(text: str) -> str:
     """A name for the inside of an HTML comment, which it cannot end."""
-    return re.sub(r"[^A-Za-z0-9_.]", lambda found: f"%{ord(found[0]):02X}", text)
+    return re.sub(r"[^A-Za-z0-9_.]", lambda match: f"%{ord(match[0]):02X}", text)
 
 
 def label(text: str, longest: int = 60) -> str:
@@ -99,8 +99,8 @@ def label(text: str, longest: int = 60) -> str:
     return '"' + _FROM_A_DIAGRAM.sub(_numbered, line(text, longest)) + '"'
 
 
-def _numbered(found: re.Match[str]) -> str:
-    return "".join(sign if sign.isalnum() else f"#{ord(sign)};" for sign in found[0])
+def _numbered(match: re.Match[str]) -> str:
+    return "".join(sign if sign.isalnum() else f"#{ord(sign)};" for sign in match[0])
 
 
 def _is_unseen(sign: str) -> bool:

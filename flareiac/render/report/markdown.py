@@ -180,12 +180,12 @@ def _exception(finding: Finding) -> str:
 def _complaints(report: Report, severity: Severity) -> Part:
     title = "Errors" if severity is Severity.ERROR else "Warnings"
     entries = []
-    for item in report.complaints:
-        if item.severity is severity:
-            where = f" {code(item.address)}" if item.address else ""
-            detail = f": {prose(item.detail, 1500)}" if item.detail else ""
-            text = f"- **{prose(item.summary)}** [{code(item.code)}]{where}{detail}"
-            entries.append(Entry(text=text, names=(item.address or item.code,)))
+    for complaint in report.complaints:
+        if complaint.severity is severity:
+            where = f" {code(complaint.address)}" if complaint.address else ""
+            detail = f": {prose(complaint.detail, 1500)}" if complaint.detail else ""
+            text = f"- **{prose(complaint.summary)}** [{code(complaint.code)}]{where}{detail}"
+            entries.append(Entry(text=text, names=(complaint.address or complaint.code,)))
     return Part(noun=title.lower(), head=f"### {title}\n", entries=tuple(entries))
 
 
