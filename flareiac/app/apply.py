@@ -87,8 +87,8 @@ class ApplyReport:
         assert self.planned.plan is not None, "an apply that has begun has a plan"
         changes = self.planned.plan.outputs
         incomplete = self.report.tally.incomplete
-        found = {name: change.before if incomplete else change.after for name, change in changes.items()}
-        return {name: item for name, item in found.items() if item is not None}
+        outputs = {name: change.before if incomplete else change.after for name, change in changes.items()}
+        return {name: output for name, output in outputs.items() if output is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,12 +132,12 @@ def _startable(workspace: Workspace, planned: PlanReport) -> PlanReport:
     before the plan is shown and asked for. A saved plan was approved, and may be stale: its drivers say it
     before the first effect.
     """
-    found = lacking(workspace, planned.plan) if planned.plan is not None else ()
-    if not found:
+    problems = lacking(workspace, planned.plan) if planned.plan is not None else ()
+    if not problems:
         return planned
     diagnostics = Diagnostics()
     diagnostics.extend(planned.diagnostics)
-    diagnostics.extend(with_spans(found, planned.configuration))
+    diagnostics.extend(with_spans(problems, planned.configuration))
     return replace(planned, plan=None, diagnostics=diagnostics)
 
 
@@ -311,14 +311,14 @@ def _carry_out(
     return ApplyReport(end=end, planned=planned, report=report)
 
 
-def _note_refuted(workspace: Workspace, found: Preflight, lease: Lease) -> None:
+def _note_refuted(workspace: Workspace, outcome: Preflight, lease: Lease) -> None:
     """Records what was learned of resources that stay as they are. The journal of an interrupted apply is
     kept instead, which a new snapshot would end: its next attempt asks again.
     """
     loaded = workspace.load_state()
     if loaded.recovered.interrupted is None:
         state = LockedState(workspace=workspace, lease=lease, loaded=loaded)
-        write_state(state, with_learned(state.snapshot, found.refuted, found.left))
+        write_state(state, with_learned(state.snapshot, outcome.refuted, outcome.left))
 
 
 def _configuration_of(workspace: Workspace, planned: PlanReport, chosen: Plan) -> Configuration | None:
@@ -355,10 +355,11 @@ def _left_changed(plan: Plan, report: Report) -> bool:
     """Returns True if an apply with failures has left something that was not so before."""
     tally = report.tally
     operations = {operation.id: operation for operation in plan.operations}
-    failed = {operations[item].address for item in (*tally.failed, *tally.unconfirmed)}
-    done = [operations[item] for item in tally.done]
+    failed = {operations[operation_id].address for operation_id in (*tally.failed, *tally.unconfirmed)}
+    done = [operations[operation_id] for operation_id in tally.done]
     return bool(tally.restored) or any(
-        not item.stage or item.address not in failed or item.effect is Effect.LOSES_DATA for item in done
+        not operation.stage or operation.address not in failed or operation.effect is Effect.LOSES_DATA
+        for operation in done
     )
 
 
@@ -376,8 +377,8 @@ def _outputs(workspace: Workspace, chosen: Plan) -> Callable[[Snapshot], Mapping
         if not diagnostics.has_errors and configuration.desired.digest == chosen.configuration:
             # Known values stay as planned, whatever a data block says by now: resources were made from them
             wanted |= {
-                name: replace(item, description=None)
-                for name, item in configuration.desired.outputs.items()
+                name: replace(output, description=None)
+                for name, output in configuration.desired.outputs.items()
                 if name not in wanted or not is_known(wanted[name].value)
             }
         return {name: output for name, output in wanted.items() if is_known(output.value)}

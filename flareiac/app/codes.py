@@ -25,8 +25,8 @@ def code_tables() -> Iterator[CodeTable]:
 
 def known_codes() -> Mapping[str, Code]:
     """Every code by its id, in the order of the ids."""
-    found = {code.id: code for table in code_tables() for code in table.codes}
-    return dict(sorted(found.items()))
+    by_id = {code.id: code for table in code_tables() for code in table.codes}
+    return dict(sorted(by_id.items()))
 
 
 def code_page(id: str) -> str | None:  # noqa: A002 - the field's own word
@@ -34,19 +34,19 @@ def code_page(id: str) -> str | None:  # noqa: A002 - the field's own word
     an unknown code.
     """
     wanted = id.upper()
-    found = _sections()
-    if (successor := _SUCCESSOR.fullmatch(found.get(wanted, ""))) is not None:
-        return f"{wanted} is no longer used. {successor.group()}\n\n{found[successor.group(1)]}"
-    return found.get(wanted)
+    sections = _sections()
+    if (successor := _SUCCESSOR.fullmatch(sections.get(wanted, ""))) is not None:
+        return f"{wanted} is no longer used. {successor.group()}\n\n{sections[successor.group(1)]}"
+    return sections.get(wanted)
 
 
 @cache
 def _sections() -> Mapping[str, str]:
-    found: dict[str, str] = {}
+    sections: dict[str, str] = {}
     for table in code_tables():
         for text in page_texts(table):
-            found |= _split(text)
-    return found
+            sections |= _split(text)
+    return sections
 
 
 def page_texts(table: CodeTable) -> Iterator[str]:
@@ -58,7 +58,7 @@ def page_texts(table: CodeTable) -> Iterator[str]:
         yield place.joinpath("codes.md").read_text("utf-8")
         return
     folder = place.joinpath(table.folder)
-    for file in sorted(folder.iterdir(), key=lambda item: item.name):
+    for file in sorted(folder.iterdir(), key=lambda file: file.name):
         if file.name.endswith(".md"):
             yield file.read_text("utf-8")
 
@@ -68,5 +68,7 @@ def _split(text: str) -> dict[str, str]:
     successor.
     """
     pieces = ("\n" + text).split("\n## ")[1:]
-    found = {piece.split()[0]: f"## {piece.strip()}" for piece in pieces if not piece.startswith("Retired\n")}
-    return found | dict(_RETIRED.findall(text))
+    sections = {
+        piece.split()[0]: f"## {piece.strip()}" for piece in pieces if not piece.startswith("Retired\n")
+    }
+    return sections | dict(_RETIRED.findall(text))

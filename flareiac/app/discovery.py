@@ -35,12 +35,12 @@ def installed() -> Installed:
     provider_of: dict[str, str] = {}
     functions: dict[str, Function] = {}
     versions: dict[str, str] = {}
-    found: list[Provider] = [StatesProvider()]
-    for entry in sorted(entry_points(group="flareiac.providers"), key=lambda item: item.name):
-        found.append(entry.load()())
+    loaded: list[Provider] = [StatesProvider()]
+    for entry in sorted(entry_points(group="flareiac.providers"), key=lambda entry: entry.name):
+        loaded.append(entry.load()())
         if entry.dist is not None and entry.dist.name != "flareiac":
             versions[entry.dist.name] = entry.dist.version
-    for provider in found:
+    for provider in loaded:
         providers[provider.name] = provider
         for name, resource_type in provider.resource_types().items():
             _once(name, offered, provider.name)

@@ -58,11 +58,18 @@ def explain(name: str) -> Explained:
         if candidate in known:
             entry = known[candidate]
             also = (
-                () if isinstance(entry, ResourceType) else tuple(item for item in inside if item != candidate)
+                ()
+                if isinstance(entry, ResourceType)
+                else tuple(other for other in inside if other != candidate)
             )
             return Explained(name=candidate, entry=entry, also=also)
     family = next(
-        (item for item in known if item.endswith("*") and wanted.startswith(item.removesuffix("*"))), None
+        (
+            entry_name
+            for entry_name in known
+            if entry_name.endswith("*") and wanted.startswith(entry_name.removesuffix("*"))
+        ),
+        None,
     )
     if family is not None:
         return Explained(name=family, entry=known[family])

@@ -13,9 +13,9 @@ from flareiac.kernel.data import Attributes, read_json, write_json
 def known_figures(lineage: str, workspace: str) -> dict[str, Attributes]:
     """By address; empty where nothing is known."""
     with contextlib.suppress(ValueError):
-        found = read_json(user_cache.read_whole(_name(lineage, workspace)) or b"{}")
-        if isinstance(found, dict) and all(isinstance(item, dict) for item in found.values()):
-            return found
+        figures = read_json(user_cache.read_whole(_name(lineage, workspace)) or b"{}")
+        if isinstance(figures, dict) and all(isinstance(measured, dict) for measured in figures.values()):
+            return figures
     return {}
 
 

@@ -40,15 +40,15 @@ def import_many(workspace: Workspace, pattern: str) -> Imported:
     configuration = workspace.load_configuration(workspace.load_state().snapshot, diagnostics)
     if diagnostics.has_errors:
         return Imported(diagnostics=diagnostics, sources=configuration.sources)
-    found = _look(workspace, configuration.desired, pattern, exact=False)
-    importables = [item for item in found if isinstance(item, Importable)]
+    candidates = _look(workspace, configuration.desired, pattern, exact=False)
+    importables = [candidate for candidate in candidates if isinstance(candidate, Importable)]
     taken = {f"{address.split('[')[0]}" for address in configuration.desired.resources}
     blocks: list[WrittenBlock] = []
     addresses: list[str] = []
     for importable, label in zip(importables, _labels(importables, taken), strict=True):
         addresses.append(f"{importable.block.type}.{label}")
         blocks += [_labelled(importable, label), _import_block(addresses[-1], importable.id)]
-    left_out = tuple(item for item in found if isinstance(item, LeftOut))
+    left_out = tuple(candidate for candidate in candidates if isinstance(candidate, LeftOut))
     return _report(configuration, diagnostics, blocks, addresses, left_out)
 
 
@@ -99,9 +99,9 @@ def _check_id(workspace: Workspace, kind: str, address: str, object_id: str) -> 
     wanted = types.get(kind)
     if wanted is None or wanted.kind is not Kind.MANAGED or wanted.showing.import_ids == "":
         forms = "; ".join(
-            f"{with_article(name)} by {item.showing.import_ids}"
-            for name, item in types.items()
-            if item.showing.import_ids
+            f"{with_article(name)} by {resource_type.showing.import_ids}"
+            for name, resource_type in types.items()
+            if resource_type.showing.import_ids
         )
         why = (
             f"{with_article(kind, capital=True)} cannot be imported"
@@ -158,9 +158,9 @@ def _look(
         pattern=pattern,
         references={address: resource.resolved() for address, resource in desired.resources.items()},
         declared={
-            address: item.attributes
-            for address, item in desired.resources.items()
-            if item.kind in (Kind.MANAGED, Kind.DATA)
+            address: resource.attributes
+            for address, resource in desired.resources.items()
+            if resource.kind in (Kind.MANAGED, Kind.DATA)
         },
         exact=exact,
     )
@@ -176,8 +176,8 @@ def _look(
     )
 
 
-def _only(found: Sequence[Importable | LeftOut], address: str, kind: str) -> Importable:
-    importable = found[0]
+def _only(candidates: Sequence[Importable | LeftOut], address: str, kind: str) -> Importable:
+    importable = candidates[0]
     if isinstance(importable, LeftOut):
         raise Failure(
             error(codes.IMPORT_OF_ANOTHER_KIND, f"{importable.id} cannot become {address}: {importable.why}")
@@ -200,11 +200,11 @@ def _labels(importables: Sequence[Importable], taken: set[str]) -> Iterator[str]
     """One label for each: its own where that is unique, else with the qualifier, else with a number."""
     wanted = [f"{importable.block.type}.{importable.block.label}" for importable in importables]
     used = set(taken)
-    for item, plain in zip(importables, wanted, strict=True):
+    for importable, plain in zip(importables, wanted, strict=True):
         base = (
             plain
             if wanted.count(plain) == 1 and plain not in taken
-            else f"{item.block.type}.{item.qualifier}_{item.block.label}"
+            else f"{importable.block.type}.{importable.qualifier}_{importable.block.label}"
         )
         label, number = base, 2
         while label in used or (label != plain and label in wanted):
@@ -218,11 +218,11 @@ def _labelled(importable: Importable, label: str) -> WrittenBlock:
     attributes = dict(importable.block.attributes)
     attributes.pop(importable.named, None)
     if label != importable.real_name:
-        items = list(attributes.items())
+        pairs = list(attributes.items())
         place = next(
-            (index + 1 for index, (name, _) in enumerate(items) if name == importable.named_after), 0
+            (index + 1 for index, (name, _) in enumerate(pairs) if name == importable.named_after), 0
         )
-        attributes = dict([*items[:place], (importable.named, importable.real_name), *items[place:]])
+        attributes = dict([*pairs[:place], (importable.named, importable.real_name), *pairs[place:]])
     return replace(importable.block, label=label, attributes=attributes)
 
 

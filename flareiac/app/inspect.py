@@ -24,10 +24,10 @@ def status(workspace: Workspace, snapshot: Snapshot) -> dict[str, RunStatus]:
             references = recorded_references(snapshot, record)
             calls[address] = partial(driver.inspect, address, record.recorded(), references)
     with workers("status", workspace.parallelism) as pool:
-        found = answers(pool, calls, TIMEOUT)
+        answered = answers(pool, calls, TIMEOUT)
     return {
         address: _unknown(answer) if isinstance(answer, Unanswered) else answer
-        for address, answer in found.items()
+        for address, answer in answered.items()
     }
 
 

@@ -61,7 +61,7 @@ class MaintenanceRecheck:
             raise Failure(*(replace(problem, severity=Severity.ERROR) for problem in problems))
         held_by = replace(snapshot, resources=users)
         former = workspace.observe(maintaining.former_questions(held_by))
-        coming = [item for item in asked.plan.resources if item.address not in snapshot.resources]
+        coming = [planned for planned in asked.plan.resources if planned.address not in snapshot.resources]
         around = maintaining.Around(
             types=types,
             holds=maintaining.holds(held_by, observed, types, references, former, coming),
@@ -69,10 +69,10 @@ class MaintenanceRecheck:
             project=workspace.project,
             time=time.time(),
         )
-        found = maintaining.tasks_of(
+        tasks = maintaining.tasks_of(
             resource, figures[address], record.maintenance, asked.request.references, around
         )
-        return next((task for task in found if task.name == asked.name), None)
+        return next((task for task in tasks if task.name == asked.name), None)
 
     def _measurement(self, asked: Asked, resource: PlannedResource, record: ResourceRecord) -> Measurement:
         types = self._workspace.installed.registry.types
@@ -82,8 +82,14 @@ class MaintenanceRecheck:
             attributes=resource.proposal.planned or resource.desired or {},
             identity=resource.identity,
             references=asked.request.references,
-            dropped={name: item.identity for name, item in dropped.items() if item.type == resource.type},
-            declared={name: item for name, item in known.items() if types[item.type].kind is Kind.CONNECTION},
+            dropped={
+                name: record.identity for name, record in dropped.items() if record.type == resource.type
+            },
+            declared={
+                name: connection
+                for name, connection in known.items()
+                if types[connection.type].kind is Kind.CONNECTION
+            },
             in_use=connections_in_use(known, asked.snapshot, types, self._workspace.project),
             runs=record.maintenance,
         )
@@ -102,9 +108,9 @@ class MaintenanceRecheck:
             if record.type in types
             else ()
         )
-        found = frozenset(usage.subject for usage in usages)
-        self._used[record.address] = record, found
-        return found
+        subjects = frozenset(usage.subject for usage in usages)
+        self._used[record.address] = record, subjects
+        return subjects
 
 
 def _references(asked: Asked, record: ResourceRecord) -> References:

@@ -138,10 +138,10 @@ def _examine(record: ResourceRecord, registry: Registry) -> None:
         address: Resolved(address=address, type=block_type(address), attributes=attributes)
         for address, attributes in record.resolved.items()
     }
-    for address, item in reached.items():
-        if item.type in types:
-            types[item.type].relations.usages(address, item.attributes, reached)
-            types[item.type].locating.home(item.attributes)
+    for address, resolved in reached.items():
+        if resolved.type in types:
+            types[resolved.type].relations.usages(address, resolved.attributes, reached)
+            types[resolved.type].locating.home(resolved.attributes)
     types[record.type].relations.usages(record.address, record.attributes, reached)
     if record.user is not None:
         _examine(record.user, registry)

@@ -26,7 +26,7 @@ class Section:
 
 def pages() -> Iterator[tuple[str, str]]:
     """The name and the Markdown of each page."""
-    for file in sorted(files("flareiac").joinpath("docs").iterdir(), key=lambda item: item.name):
+    for file in sorted(files("flareiac").joinpath("docs").iterdir(), key=lambda file: file.name):
         name, dot, suffix = file.name.partition(".")
         if f"{dot}{suffix}" == ".md":
             yield name, file.read_text(encoding="utf-8")
@@ -42,18 +42,18 @@ def about(word: str) -> Page | None:
         return None
     matches = re.compile(rf"\b{re.escape(stem)}", re.IGNORECASE)
     sections = [section for name, text in pages() for section in _sections(name, text)]
-    headed = [item for item in sections if matches.search(item.heading)]
+    headed = [section for section in sections if matches.search(section.heading)]
     if len(headed) == 1:
         return Page(title=headed[0].heading, text=headed[0].text, kind="section")
-    counted = [(len(matches.findall(item.text)), item) for item in sections if item not in headed]
+    counted = [(len(matches.findall(section.text)), section) for section in sections if section not in headed]
     counted.sort(key=lambda pair: -pair[0])
-    found = [*headed, *(item for count, item in counted if count)]
-    return _listed(word, found) if found else None
+    listed = [*headed, *(section for count, section in counted if count)]
+    return _listed(word, listed) if listed else None
 
 
-def _listed(word: str, found: list[Section]) -> Page:
-    lines = [f"- `{item.page}`: {item.heading}" for item in found[:MOST_LISTED]]
-    more = len(found) - len(lines)
+def _listed(word: str, listed: list[Section]) -> Page:
+    lines = [f"- `{section.page}`: {section.heading}" for section in listed[:MOST_LISTED]]
+    more = len(listed) - len(lines)
     rest = f"\n{more} more sections have it." if more else ""
     text = f'Nothing is called "{word}". It stands in these sections of the pages:\n\n' + "\n".join(lines)
     return Page(title=word, text=f"{text}\n{rest}")

@@ -159,12 +159,12 @@ def _disturbed_by_work(workspace: Workspace, made: Plan, inputs: Inputs) -> Iter
     rest of the plan holds.
     """
     due = (task for task in made.tasks if task.task.due and task.task.performer is not None)
-    for address, performer in dict.fromkeys((item.address, str(item.task.performer)) for item in due):
+    for address, performer in dict.fromkeys((task.address, str(task.task.performer)) for task in due):
         references = references_for(inputs.desired, inputs.snapshot, address, inputs.observations)
-        found = references.get(performer)
-        if found is not None:
+        resolved = references.get(performer)
+        if resolved is not None:
             try:
-                yield from workspace.disturbed(address, found, references)
+                yield from workspace.disturbed(address, resolved, references)
             except Failure as failure:
                 yield from (
                     replace(diagnostic, severity=Severity.WARNING) for diagnostic in failure.diagnostics
@@ -208,24 +208,24 @@ def _resumed(workspace: Workspace, loaded: Loaded, request: PlanRequest, diagnos
         _warn_of_interruption(interrupted, "", diagnostics)
         return loaded
     try:
-        found = foresee(interrupted, loaded.snapshot, workspace.driver, workspace.installed.registry.types)
+        foreseen = foresee(interrupted, loaded.snapshot, workspace.driver, workspace.installed.registry.types)
     except Failure as failure:
         why = f" What it did is not known now: {failure.diagnostics[0].line}"
         _warn_of_interruption(interrupted, why, diagnostics)
         return loaded
-    done = ", ".join(f"{address} ({verb})" for address, verb in found.done)
+    done = ", ".join(f"{address} ({verb})" for address, verb in foreseen.done)
     _warn_of_interruption(
         interrupted, f" It had done {done}; this plan goes on from there." if done else "", diagnostics
     )
-    return replace(loaded, recovered=replace(loaded.recovered, snapshot=found.snapshot))
+    return replace(loaded, recovered=replace(loaded.recovered, snapshot=foreseen.snapshot))
 
 
-def _warn_of_interruption(interrupted: Interrupted, found: str, diagnostics: Diagnostics) -> None:
-    addresses = sorted({str(item.operation["address"]) for item in interrupted.open.values()})
+def _warn_of_interruption(interrupted: Interrupted, sentence: str, diagnostics: Diagnostics) -> None:
+    addresses = sorted({str(intent.operation["address"]) for intent in interrupted.open.values()})
     at = f" while it worked on {', '.join(addresses)}" if addresses else ""
     diagnostics.warning(
         codes.APPLY_INTERRUPTED,
-        f"It ended{at} before it could record the result.{found} The next apply first finds out, by "
+        f"It ended{at} before it could record the result.{sentence} The next apply first finds out, by "
         "reading, what was done, and records it; applying its plan file again resumes it.",
     )
 
@@ -335,10 +335,10 @@ def _figures(
                 runs=record.maintenance if (record := snapshot.resources.get(address)) else {},
             )
             wanted.append(Measurement(provider=resource.provider, type=kind.name, request=asked))
-    found, problems = workspace.measure(wanted)
-    if found and snapshot.serial:  # a state that nothing was written to has another lineage with each plan
-        remember(snapshot.lineage, workspace.project.workspace, found)
-    return found, problems
+    figures, problems = workspace.measure(wanted)
+    if figures and snapshot.serial:  # a state that nothing was written to has another lineage with each plan
+        remember(snapshot.lineage, workspace.project.workspace, figures)
+    return figures, problems
 
 
 def _recorded_data(snapshot: Snapshot) -> Callable[[Question], Present | None]:
@@ -397,7 +397,7 @@ class Reading:
 def questions(desired: Desired, snapshot: Snapshot, addresses: list[str], reading: Reading) -> list[Question]:
     """Returns a question about each address: as declared where it is, else as recorded."""
     imports = {import_block.to: import_block.id for import_block in desired.imports}
-    found: list[Question] = []
+    asked: list[Question] = []
     for address in addresses:
         resource, record = desired.resources.get(address), snapshot.resources.get(address)
         kind = record.type if record else desired.resources[address].address.type
@@ -414,5 +414,5 @@ def questions(desired: Desired, snapshot: Snapshot, addresses: list[str], readin
             in_use=reading.in_use,
             declared=reading.declared,
         )
-        found.append(Question(provider=provider, type=kind, request=request))
-    return found
+        asked.append(Question(provider=provider, type=kind, request=request))
+    return asked

@@ -42,13 +42,13 @@ def check_origin(workspace: Workspace, saved: Plan) -> None:
     if saved.origin is None:
         return  # of a version that noted none
     now = origin(workspace, saved.variables)
-    found = [
+    differences = [
         *_place(workspace, saved, saved.origin, now),
         *_versions(saved.origin, now),
         *_inputs(saved, saved.origin, now),
     ]
-    if found:
-        raise Failure(*found)
+    if differences:
+        raise Failure(*differences)
 
 
 def _place(workspace: Workspace, saved: Plan, then: PlanOrigin, now: PlanOrigin) -> Iterator[Diagnostic]:
@@ -102,11 +102,11 @@ def _inputs(saved: Plan, then: PlanOrigin, now: PlanOrigin) -> Iterator[Diagnost
 
 def _files(root: Path) -> dict[str, str]:
     """The files beside the configuration that decide about a plan, with the digests of their contents."""
-    found: dict[str, str] = {}
+    digests: dict[str, str] = {}
     for path in sorted(root.iterdir()):
         if (is_variable_file(path.name) or path.name == _LOCK) and path.is_file():
-            found[path.name] = _digest(path.read_bytes())
-    return found
+            digests[path.name] = _digest(path.read_bytes())
+    return digests
 
 
 def _environment(variables: Attributes) -> dict[str, str]:

@@ -48,18 +48,18 @@ def plan_with(
     workspace: Workspace, request: PlanRequest, planned: PlanReport, proofs: Proofs, snapshot: Snapshot
 ) -> PlanReport:
     """The same plan after what drivers said of it. ``snapshot``: the state that holds it."""
-    found = plan_again(workspace, request, planned, snapshot)
-    assert found.plan is not None, "it was a whole plan before"
+    again = plan_again(workspace, request, planned, snapshot)
+    assert again.plan is not None, "it was a whole plan before"
     diagnostics = Diagnostics()
-    diagnostics.extend((*found.diagnostics, *with_spans(proofs.diagnostics, planned.configuration)))
+    diagnostics.extend((*again.diagnostics, *with_spans(proofs.diagnostics, planned.configuration)))
     resources = tuple(
         replace(resource, proposal=replace(resource.proposal, unproven=""))
         if resource.address in proofs.checked
         else resource
-        for resource in found.plan.resources
+        for resource in again.plan.resources
     )
-    made = replace(found.plan, resources=resources, diagnostics=tuple(diagnostics))
-    return replace(found, plan=made, diagnostics=diagnostics, refused=bool(proofs.diagnostics))
+    made = replace(again.plan, resources=resources, diagnostics=tuple(diagnostics))
+    return replace(again, plan=made, diagnostics=diagnostics, refused=bool(proofs.diagnostics))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,9 +88,13 @@ def prove_declared(workspace: Workspace, asking: Asking) -> Understood:
     return Understood(
         diagnostics=tuple(with_spans(proofs.diagnostics, planned.configuration)),
         checked=Counter(
-            (item.type, item.proposal.unproven) for item in wanted if item.address in proofs.checked
+            (resource.type, resource.proposal.unproven)
+            for resource in wanted
+            if resource.address in proofs.checked
         ),
-        unknown=tuple(item.address for item in wanted if item.address not in proofs.checked | wrong),
+        unknown=tuple(
+            resource.address for resource in wanted if resource.address not in proofs.checked | wrong
+        ),
     )
 
 

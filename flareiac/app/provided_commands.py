@@ -14,22 +14,22 @@ def provided_commands() -> Commands:
     """Returns the commands of all providers, by their first word. Raises ``Failure`` where two providers
     offer the same word.
     """
-    found: dict[str, str] = {}
+    provider_of: dict[str, str] = {}
     commands = {}
     for provider, declared in _declarations():
-        for word, item in declared.items():
-            if word in found:
+        for word, command in declared.items():
+            if word in provider_of:
                 why = (
-                    f"The command {word!r} is offered by {found[word]} and by {provider}. Uninstall one of "
-                    "the packages that bring it."
+                    f"The command {word!r} is offered by {provider_of[word]} and by {provider}. "
+                    "Uninstall one of the packages that bring it."
                 )
                 raise Failure(error(codes.NAME_OFFERED_TWICE, why))
-            found[word], commands[word] = provider, item
+            provider_of[word], commands[word] = provider, command
     return commands
 
 
 def _declarations() -> Iterator[tuple[str, Commands]]:
-    for entry in sorted(entry_points(group="flareiac.providers"), key=lambda item: item.name):
+    for entry in sorted(entry_points(group="flareiac.providers"), key=lambda entry: entry.name):
         package, module = find_spec(entry.module), f"{entry.module}.commands"
         if package is not None and package.submodule_search_locations is not None and find_spec(module):
             yield entry.name, import_module(module).COMMANDS

@@ -118,10 +118,10 @@ def prove(
         questions(desired, snapshot, managed, Reading(cheap=False, streamed=streamed_from(desired, types)))
     )
     starting = {
-        address: found
+        address: attributes
         for address, driver in able.items()
         if (
-            found := driver.starting(
+            attributes := driver.starting(
                 snapshot.resources[address].recorded(), observations[address], by_name=by_name
             )
         )
@@ -143,7 +143,7 @@ def prove(
 def _with_data(workspace: Workspace, desired: Desired) -> Desired:
     """With what can be read as a stream of the tables of others, or why that is not known."""
     resources, unread = dict(desired.resources), dict(desired.unread)
-    references = {address: item.resolved() for address, item in resources.items()}
+    references = {address: resource.resolved() for address, resource in resources.items()}
     for address, resource in desired.resources.items():
         if resource.kind is Kind.DATA:
             asked = ReadRequest(

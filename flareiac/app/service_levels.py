@@ -55,8 +55,8 @@ def _freshness(
     if not calls:
         return {}
     with workers("freshness", workspace.parallelism) as pool:
-        found = answers(pool, calls, TIMEOUT)
+        answered = answers(pool, calls, TIMEOUT)
     return {
         address: answer.diagnostics[0].detail if isinstance(answer, Unanswered) else answer
-        for address, answer in found.items()
+        for address, answer in answered.items()
     }

@@ -75,8 +75,8 @@ def _examine_state(workspace: Workspace) -> Check:
     try:
         loaded = workspace.load_state()
     except Failure as failure:
-        found = failure.diagnostics[0]
-        return Check(name="state", verdict=Verdict.FAIL, text=found.summary, fix=found.detail)
+        diagnostic = failure.diagnostics[0]
+        return Check(name="state", verdict=Verdict.FAIL, text=diagnostic.summary, fix=diagnostic.detail)
     count = len(loaded.snapshot.resources)
     return Check(
         name="state",

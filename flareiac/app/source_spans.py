@@ -7,13 +7,15 @@ from flareiac.kernel.diagnostics import Diagnostic
 from flareiac.model.desired import Desired
 
 
-def with_spans(items: Iterable[Diagnostic], configuration: Configuration | None) -> tuple[Diagnostic, ...]:
+def with_spans(
+    diagnostics: Iterable[Diagnostic], configuration: Configuration | None
+) -> tuple[Diagnostic, ...]:
     """The complaints, each with the place of the longest written part of its attribute, else of its block,
     where it had no place and the configuration is known.
     """
     if configuration is None:
-        return tuple(items)
-    return tuple(_with_span(item, configuration.desired) for item in items)
+        return tuple(diagnostics)
+    return tuple(_with_span(diagnostic, configuration.desired) for diagnostic in diagnostics)
 
 
 def _with_span(diagnostic: Diagnostic, desired: Desired) -> Diagnostic:

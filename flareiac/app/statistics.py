@@ -26,14 +26,14 @@ def sheets(workspace: Workspace) -> list[StatisticsSheet]:
 
 def statistics(workspace: Workspace, snapshot: Snapshot) -> dict[StatisticsSheet, dict[str, Statistics]]:
     """The statistics of what is recorded, by sheet and address."""
-    found: dict[StatisticsSheet, dict[str, Statistics]] = {}
+    by_sheet: dict[StatisticsSheet, dict[str, Statistics]] = {}
     for address, answer in _ask(workspace, snapshot).items():
         sheet = workspace.installed.registry.types[snapshot.resources[address].type].maintaining.sheet
         assert sheet is not None, "a type whose driver reports statistics has a sheet"
-        found.setdefault(sheet, {})[address] = (
+        by_sheet.setdefault(sheet, {})[address] = (
             _unanswered(sheet, answer) if isinstance(answer, Unanswered) else answer
         )
-    return found
+    return by_sheet
 
 
 def _ask(workspace: Workspace, snapshot: Snapshot) -> dict[str, Statistics | Unanswered]:

@@ -53,7 +53,7 @@ from flareiac.state.read import load as load_state
 class VariableArguments:
     """Values from the command line, in the order given: ``("var", "k=v")`` and ``("file", "path")``."""
 
-    items: tuple[tuple[str, str], ...] = ()
+    given: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(slots=True)
@@ -253,13 +253,13 @@ class Workspace:
         commands that hold the lock.
         """
         registry = self.installed.registry
-        found = {
+        attributes_of = {
             address: attributes
             for record in snapshot.resources.values()
             for address, attributes in record.resolved.items()
         }
         by_provider: dict[str, list[Resolved]] = {}
-        for address, attributes in found.items():
+        for address, attributes in attributes_of.items():
             kind = block_type(address)
             if kind in registry.types and registry.types[kind].kind is Kind.CONNECTION:
                 connection = Resolved(address=address, type=kind, attributes=attributes)
@@ -281,10 +281,10 @@ class Workspace:
     ) -> tuple[Mapping[str, Attributes], tuple[Diagnostic, ...]]:
         """Measures what maintenance decides by, in parallel."""
         started = time.perf_counter()
-        found = measure(wanted, self.driver, parallelism=self.parallelism)
+        measured = measure(wanted, self.driver, parallelism=self.parallelism)
         if wanted:
             self.timings["measuring"] = self.timings.get("measuring", 0.0) + time.perf_counter() - started
-        return found
+        return measured
 
     def perform(self, request: PerformRequest) -> Performed:
         """Has a maintenance task carried out by the provider whose connection it names. Raises
@@ -312,8 +312,8 @@ class Workspace:
         """Returns the attributes of a data block, or the reason why they are not known."""
         address = question.request.address
         match self.observe([question])[address]:
-            case Present() as found:
-                return found
+            case Present() as present:
+                return present
             case Missing(reason=reason):
                 return error(
                     codes.DATA_DOES_NOT_EXIST,
@@ -374,17 +374,17 @@ def _way_out(problem: Damaged) -> str:
 
 
 def _given(root: Path, arguments: VariableArguments, diagnostics: Diagnostics) -> list[Given | Source]:
-    found: list[Given | Source] = []
-    for kind, text in arguments.items:
+    given: list[Given | Source] = []
+    for kind, text in arguments.given:
         if kind == "file":
             source = read_file(root / text, text, diagnostics, pipes=True)
-            found += [source] if source else []
+            given += [source] if source else []
             continue
         name, separator, value = text.partition("=")
         if separator:
-            found.append(Given(name=name.strip(), text=value, origin=f"-var {name.strip()}"))
+            given.append(Given(name=name.strip(), text=value, origin=f"-var {name.strip()}"))
         else:
             diagnostics.error(
                 codes.VARIABLE_ARGUMENT_WITHOUT_VALUE, f"-var {text} has no value. Write -var name=value."
             )
-    return found
+    return given

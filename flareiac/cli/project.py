@@ -27,7 +27,7 @@ def opened(
         workspace=name,
         guard=guard,
         parallelism=parallelism,
-        variables=VariableArguments(items=typed),
+        variables=VariableArguments(given=typed),
     )
     try:
         yield workspace

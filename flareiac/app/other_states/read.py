@@ -47,8 +47,8 @@ class OtherState:
 
     def workspaces(self) -> list[str]:
         """Returns the workspaces with a state, sorted. Raises ``OSError`` or ``Failure``."""
-        found = self.backend.workspaces(self.settings, root=str(self.root), environment=os.environ)
-        return sorted(found)
+        names = self.backend.workspaces(self.settings, root=str(self.root), environment=os.environ)
+        return sorted(names)
 
 
 class OtherStateDriver:
@@ -187,7 +187,7 @@ def _lacking(
             f'The output "{name}" in {where} is sensitive, so that its value was never stored. Refer to '
             f'the secret itself: secret "{name}" {{ env = "..." }}, or another form.'
         )
-    names = sorted(item for item, output in recorded.items() if not output.sensitive)
+    names = sorted(output_name for output_name, output in recorded.items() if not output.sensitive)
     listed = f"{', '.join(names[:_SHOWN])}{', ...' if len(names) > _SHOWN else ''}"
     has = did_you_mean(name, names) or (f" It has {listed}." if names else " It has no outputs yet.")
     unfinished = " An apply of that project has not ended: outputs are recorded at its end." * interrupted

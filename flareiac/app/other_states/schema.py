@@ -70,8 +70,8 @@ def _object(written: Attributes, name: str, diagnostics: Diagnostics) -> Mapping
     match written[name]:
         case None:
             return {}
-        case dict() as found:
-            return found
+        case dict() as written_object:
+            return written_object
         case _:
             why = f"{name} takes an object: {name} = {{ name = value }}."
             diagnostics.error(codes.WRONG_TYPE, why, attribute=(name,))
@@ -90,7 +90,7 @@ def _config(kind: str, given: Mapping[str, Data], diagnostics: Diagnostics) -> A
     for name in sorted(given.keys() - known.keys()):
         why = no_such_setting(kind, name, settings)
         diagnostics.error(codes.UNKNOWN_BACKEND_SETTING, why, attribute=("config", name))
-    return {name: _setting(kind, item, given.get(name), diagnostics) for name, item in known.items()}
+    return {name: _setting(kind, setting, given.get(name), diagnostics) for name, setting in known.items()}
 
 
 def _setting(kind: str, setting: BackendSetting, given: Data, diagnostics: Diagnostics) -> str | bool | None:
@@ -111,5 +111,5 @@ def _setting(kind: str, setting: BackendSetting, given: Data, diagnostics: Diagn
 
 def settings_of(kind: str) -> Sequence[BackendSetting] | None:
     """Returns the settings that ``config`` takes for a kind of backend; None where it is not installed."""
-    found = BACKEND_KINDS.settings(kind)
-    return (PATH, *found) if kind == LOCAL and found is not None else found
+    settings = BACKEND_KINDS.settings(kind)
+    return (PATH, *settings) if kind == LOCAL and settings is not None else settings

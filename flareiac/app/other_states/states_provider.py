@@ -37,8 +37,10 @@ class StatesSession:
     def _check(self, address: str, resolved: Resolved) -> Check:
         request = ReadRequest(address=address, desired=resolved.attributes, recorded=None, references={})
         match self._driver.read(request):
-            case Unreadable(diagnostic=found):
-                return Check(name=address, verdict=Verdict.FAIL, text=found.summary, fix=found.detail)
+            case Unreadable(diagnostic=diagnostic):
+                return Check(
+                    name=address, verdict=Verdict.FAIL, text=diagnostic.summary, fix=diagnostic.detail
+                )
             case _:
                 return Check(name=address, verdict=Verdict.OK, text="can be read")
 

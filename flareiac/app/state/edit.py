@@ -56,7 +56,9 @@ def remove(
     """
     with locked_state(workspace, "state rm", lock_timeout, emit) as state:
         addresses = list(dict.fromkeys(wanted))
-        records = [state.snapshot.resources[item] for item in addresses if item in state.snapshot.resources]
+        records = [
+            state.snapshot.resources[address] for address in addresses if address in state.snapshot.resources
+        ]
         after, said = state.snapshot, []
         for address in addresses:
             if address not in state.snapshot.resources:

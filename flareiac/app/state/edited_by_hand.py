@@ -48,8 +48,8 @@ def _of_the_journal(interrupted: Interrupted, registry: Registry, problem: Excep
     """Explains a failure by an open intent, with the way out; empty where none explains it. A payload is read
     by its driver alone, which reports another shape by a ``Mismatch``.
     """
-    if found := misshapen_intent(interrupted, registry):
-        return f"{found}. {WITHOUT_JOURNAL}"
+    if mismatch := misshapen_intent(interrupted, registry):
+        return f"{mismatch}. {WITHOUT_JOURNAL}"
     addresses = ", ".join(sorted({request.address for request in requests(interrupted)}))
     if addresses and isinstance(problem, Mismatch):
         return (

@@ -45,7 +45,7 @@ def serial_after(kept: Sequence[Earlier]) -> int:
     """A serial for what replaces a damaged state: above that which it had, as far as that is known, so
     that plans that were made with it are stale.
     """
-    return 2 + max((item.serial for item in kept if item.serial is not None), default=0)
+    return 2 + max((earlier.serial for earlier in kept if earlier.serial is not None), default=0)
 
 
 def rollback(
@@ -115,7 +115,7 @@ def _in_place(workspace: Workspace) -> Iterator[Earlier]:
 
 def _kept(workspace: Workspace) -> tuple[Earlier, ...]:
     with state_errors(workspace):
-        return tuple(_with_figures(workspace, item) for item in workspace.store.history())
+        return tuple(_with_figures(workspace, earlier) for earlier in workspace.store.history())
 
 
 def _with_figures(workspace: Workspace, kept: Kept) -> Earlier:
@@ -140,10 +140,10 @@ def _with_figures(workspace: Workspace, kept: Kept) -> Earlier:
 
 def _chosen(workspace: Workspace, wanted: str, kept: tuple[Earlier, ...]) -> Earlier:
     """By its name, or the newest with this serial. Raises ``Failure``."""
-    found = [item for item in kept if wanted in (item.name, str(item.serial))]
-    if found:
-        return found[0]
-    encrypted = [item for item in kept if item.encrypted]
+    named = [earlier for earlier in kept if wanted in (earlier.name, str(earlier.serial))]
+    if named:
+        return named[0]
+    encrypted = [earlier for earlier in kept if earlier.encrypted]
     if encrypted and wanted.isdecimal():
         _refuse_encrypted(workspace, wanted, encrypted[0])
     raise Failure(_unknown(wanted, kept))
@@ -160,7 +160,7 @@ def _refuse_encrypted(workspace: Workspace, serial: str, encrypted: Earlier) -> 
 
 
 def _unknown(wanted: str, kept: tuple[Earlier, ...]) -> Diagnostic:
-    serials = ", ".join(str(item.serial) for item in kept if item.serial is not None)
+    serials = ", ".join(str(earlier.serial) for earlier in kept if earlier.serial is not None)
     known = f"the serials {serials} are" if serials else "nothing is"
     why = f"No earlier state is called {wanted}: {known} kept. flareiac state history shows them. Nothing"
     return error(codes.NO_SUCH_HISTORY, f"{why} was changed.")

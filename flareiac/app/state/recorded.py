@@ -43,7 +43,9 @@ def connection_of(snapshot: Snapshot, address: str, types: Mapping[str, Resource
     if address in snapshot.resources:
         return None
     kind = types.get(block_type(address))
-    found = [record.resolved[address] for record in snapshot.resources.values() if address in record.resolved]
-    if kind is None or kind.kind is not Kind.CONNECTION or not found:
+    connections = [
+        record.resolved[address] for record in snapshot.resources.values() if address in record.resolved
+    ]
+    if kind is None or kind.kind is not Kind.CONNECTION or not connections:
         return None
-    return Resolved(address=address, type=kind.name, attributes=found[-1])
+    return Resolved(address=address, type=kind.name, attributes=connections[-1])

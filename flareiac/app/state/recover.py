@@ -105,7 +105,11 @@ def _remove_if_held(workspace: Workspace, file: str) -> str | None:
     loaded = workspace.load_state()
     if loaded.snapshot.lineage != journal.header.lineage:
         return None
-    later = (item for item in (loaded.snapshot, *_earlier(workspace)) if item.serial > journal.header.serial)
+    later = (
+        snapshot
+        for snapshot in (loaded.snapshot, *_earlier(workspace))
+        if snapshot.serial > journal.header.serial
+    )
     if any(not _contradictions(snapshot, entries) for snapshot in later):
         remove_file(path)
         return f"Removed {file}: all of its records were added to the state since."
@@ -119,9 +123,9 @@ def _earlier(workspace: Workspace) -> Iterator[Snapshot]:
     """The earlier states that can be read, newest first. Raises ``Failure``."""
     root, types = str(workspace.root), workspace.installed.registry.types
     with state_errors(workspace):
-        for item in workspace.store.history():
+        for earlier in workspace.store.history():
             with suppress(KeyError, Damaged, PassphraseMissing):
-                yield decode_state(workspace.store.read_history(item.name), item.name, root, types)
+                yield decode_state(workspace.store.read_history(earlier.name), earlier.name, root, types)
 
 
 def _read(path: Path, file: str, workspace: Workspace) -> EmergencyJournal:
@@ -196,19 +200,19 @@ def _entries(journal: EmergencyJournal, file: str, workspace: Workspace) -> list
 
 def _refuse_contradictions(loaded: Loaded, entries: list[Entry], serial: int) -> None:
     """Raises ``Failure`` unless the state, which has moved on, holds all that the file says."""
-    found = _contradictions(loaded.snapshot, entries)
-    if found:
-        raise Failure(_contradicted(loaded.snapshot, found, serial))
+    contradictions = _contradictions(loaded.snapshot, entries)
+    if contradictions:
+        raise Failure(_contradicted(loaded.snapshot, contradictions, serial))
 
 
 def _contradictions(snapshot: Snapshot, entries: list[Entry]) -> list[str]:
     """Returns the names of everything that the state holds otherwise."""
     last = {entry.address: entry for entry in entries if isinstance(entry, Result)}
-    found = [address for address, result in sorted(last.items()) if _differs(snapshot, result)]
+    contradictions = [address for address, result in sorted(last.items()) if _differs(snapshot, result)]
     outputs = [entry for entry in entries if isinstance(entry, Outputs)]
     if outputs and dict(outputs[-1].outputs) != dict(snapshot.outputs):
-        found.append("the outputs")
-    return found
+        contradictions.append("the outputs")
+    return contradictions
 
 
 def _differs(snapshot: Snapshot, result: Result) -> bool:
@@ -218,10 +222,10 @@ def _differs(snapshot: Snapshot, result: Result) -> bool:
     return result.record is not None and there != result.record
 
 
-def _contradicted(snapshot: Snapshot, found: list[str], serial: int) -> Diagnostic:
+def _contradicted(snapshot: Snapshot, contradictions: list[str], serial: int) -> Diagnostic:
     return error(
         codes.EMERGENCY_FILE_CONTRADICTS,
         f"The state has been written since (serial {snapshot.serial}; the file continues {serial}), and "
-        f"holds something else of {', '.join(found)}. Nothing was changed. Run flareiac plan, which reads "
-        "what is there; when it shows no difference, the file can be deleted.",
+        f"holds something else of {', '.join(contradictions)}. Nothing was changed. Run flareiac plan, which "
+        "reads what is there; when it shows no difference, the file can be deleted.",
     )

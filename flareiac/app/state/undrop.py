@@ -48,21 +48,25 @@ def undrop(
             address=address,
             action=Revive(
                 recorded=record.recorded(),
-                then={address: item.attributes for address, item in then.items()},
+                then={address: resolved.attributes for address, resolved in then.items()},
             ),
             references={**then, **_now(workspace, snapshot, then)},
             cancel=threading.Event(),
             progress=progress,
         )
         messages = carry_out(state, "undrop", record, request, driver.revive).messages
-    others = [item for item in snapshot.dropped if item.address == address and not item.is_same(record)]
+    others = [
+        dropped for dropped in snapshot.dropped if dropped.address == address and not dropped.is_same(record)
+    ]
     return (*messages, *(_other(other, _remains(workspace, other)) for other in others))
 
 
 def give_up(workspace: Workspace, snapshot: Snapshot, wanted: str) -> tuple[Snapshot, str]:
     """The state without a dropped resource, and what there is to say. Raises ``Failure``."""
     known = snapshot.dropped_by_name()
-    record = known.get(wanted) or next((item for item in snapshot.dropped if item.exact_name == wanted), None)
+    record = known.get(wanted) or next(
+        (dropped for dropped in snapshot.dropped if dropped.exact_name == wanted), None
+    )
     if record is None:
         raise Failure(_not_known(wanted, snapshot, known))
     left = _remains(workspace, record)
@@ -93,7 +97,7 @@ def _chosen(workspace: Workspace, snapshot: Snapshot, wanted: str) -> ResourceRe
         if not _is_gone(workspace, snapshot, here):
             raise Failure(_there(address, gone))
         gone.append(here)
-    chosen = [item for item in gone if not uuid or item.uuid == uuid]
+    chosen = [record for record in gone if not uuid or record.uuid == uuid]
     if not chosen:
         raise Failure(_unknown(wanted, [*snapshot.dropped, *gone], _keeper(snapshot, address)))
     return chosen[-1]
@@ -123,8 +127,8 @@ def _is_gone(workspace: Workspace, snapshot: Snapshot, record: ResourceRecord) -
     match workspace.driver(record.provider, record.type).read(asked):
         case Unreadable(diagnostic=diagnostic):
             raise Failure(diagnostic)
-        case found:
-            return isinstance(found, Missing)
+        case observation:
+            return isinstance(observation, Missing)
 
 
 def _now(workspace: Workspace, snapshot: Snapshot, then: Mapping[str, Resolved]) -> dict[str, Resolved]:
@@ -162,8 +166,8 @@ def _unknown(wanted: str, gone: Sequence[ResourceRecord], keeper: str | None) ->
             "back and apply: it goes on from there."
         )
         return error(codes.NOT_KNOWN_AS_DROPPED, why)
-    same = (item.exact_name for item in gone if item.address == _parts(wanted)[0])
-    names = list(dict.fromkeys([*(item.address for item in gone), *same]))
+    same = (record.exact_name for record in gone if record.address == _parts(wanted)[0])
+    names = list(dict.fromkeys([*(record.address for record in gone), *same]))
     address = parse_address(_parts(wanted)[0])
     purged = f" A purged {address.type} is gone for good." if address else ""
     return error(codes.NOT_KNOWN_AS_DROPPED, f"{_known_as(wanted, names)}{purged}")

@@ -70,13 +70,13 @@ def delete(workspace: Workspace, name: str, *, force: bool) -> int:
     where it is in use, or ``LockHeld``.
     """
     checked_name(name)
-    found = workspaces(workspace)
+    known = workspaces(workspace)
     if name == DEFAULT:
         raise _kept("The workspace default is always there. flareiac destroy empties it.")
-    if name == found.selected.name:
-        other = f"Unset {VARIABLE}" if found.selected.by_variable else "Run flareiac workspace select default"
+    if name == known.selected.name:
+        other = f"Unset {VARIABLE}" if known.selected.by_variable else "Run flareiac workspace select default"
         raise _kept(f"{name} is the workspace at work. {other} first.")
-    if name not in found.names:
+    if name not in known.names:
         raise no_such_workspace(workspace.place, name)
     doomed = Workspace(root=workspace.root, workspace=name)
     snapshot = doomed.load_state(even_moved=True).snapshot if not force or _readable(doomed) else None

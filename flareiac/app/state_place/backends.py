@@ -17,10 +17,10 @@ def state_backend(name: str) -> StateBackend | None:
     """An installed state backend. None when there is none of that name; raises ``Failure`` when there is more
     than one.
     """
-    found = plug_in(_BACKENDS, name)
-    if found is None:
+    factory = plug_in(_BACKENDS, name)
+    if factory is None:
         return None
-    backend: StateBackend = found()
+    backend: StateBackend = factory()
     return backend
 
 

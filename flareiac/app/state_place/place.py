@@ -109,10 +109,10 @@ class StatePlace:
         try:
             yield
         except Failure as failure:
-            if self.span is None or any(item.subject is not None for item in failure.diagnostics):
+            if self.span is None or any(diagnostic.subject is not None for diagnostic in failure.diagnostics):
                 raise
-            found = [diagnostic.at(subject=self.span) for diagnostic in failure.diagnostics]
-            raise Failure(*found, sources=self.sources) from failure
+            placed = [diagnostic.at(subject=self.span) for diagnostic in failure.diagnostics]
+            raise Failure(*placed, sources=self.sources) from failure
 
     def given_options(self, known: Mapping[str, str | bool] | None = None) -> str:
         """The options of ``init`` that lead here: those that are not ``known`` with the same value."""
@@ -141,11 +141,11 @@ class Written:
 def written_settings(root: Path) -> Written:
     """The settings of a project, read without the rest of its configuration. Raises ``Failure``."""
     diagnostics = Diagnostics()
-    found = settings_blocks(root, diagnostics)
-    settings = read_settings(found.blocks, BACKEND_KINDS, diagnostics)
+    parsed = settings_blocks(root, diagnostics)
+    settings = read_settings(parsed.blocks, BACKEND_KINDS, diagnostics)
     if diagnostics.has_errors:
-        raise Failure(*diagnostics, sources=found.sources)
-    return Written(settings=settings, sources=found.sources)
+        raise Failure(*diagnostics, sources=parsed.sources)
+    return Written(settings=settings, sources=parsed.sources)
 
 
 @cache
@@ -187,14 +187,14 @@ def wanted_place(root: Path, written: Written, given: Mapping[str, str | bool]) 
     backend = installed_backend(_kind(block))
     set_here: Mapping[str, str | bool] = block.settings if block is not None else {}
     settings = {
-        **{item.name: item.default for item in backend.settings if item.default is not None},
+        **{setting.name: setting.default for setting in backend.settings if setting.default is not None},
         **given,
         **set_here,
     }
     missing = [setting for setting in backend.settings if setting.required and setting.name not in settings]
     if missing and block is not None:
-        names = " and ".join(item.name for item in missing)
-        options = " ".join(f"-backend-config={item.name}=..." for item in missing)
+        names = " and ".join(setting.name for setting in missing)
+        options = " ".join(f"-backend-config={setting.name}=..." for setting in missing)
         raise Failure(
             error(
                 codes.BACKEND_INCOMPLETE,
@@ -230,15 +230,15 @@ def local_place(root: Path) -> StatePlace:
 
 def installed_backend(kind: str) -> StateBackend:
     """A backend by its name. Raises ``Failure``."""
-    found = state_backend(kind)
-    if found is None:
+    backend = state_backend(kind)
+    if backend is None:
         raise Failure(
             error(
                 codes.STATE_BACKEND_NOT_INSTALLED,
                 f"No installed package provides the state backend {kind!r}. Install the one that does.",
             )
         )
-    return found
+    return backend
 
 
 def left_workspaces(root: Path) -> Sequence[str]:

@@ -68,10 +68,10 @@ def check_known(place: StatePlace, workspace: str) -> None:
     if workspace == DEFAULT:
         return
     try:
-        found = place.open(workspace).read()
+        stored = place.open(workspace).read()
     except (Damaged, PassphraseMissing):
         return  # it was made, and who reads it says what is wrong with it
-    if found.snapshot is None and not found.journal.records:
+    if stored.snapshot is None and not stored.journal.records:
         record = read_record(place.root)
         if record is None or workspace not in record.lineages:
             raise no_such_workspace(place, workspace)
@@ -106,20 +106,20 @@ def state_gone(place: StatePlace, workspace: str, lineage: str) -> Failure:
 def _check_lineage(place: StatePlace, workspace: str, loaded: Loaded) -> None:
     record = read_record(place.root)
     seen = record.lineages.get(workspace) if record is not None else None
-    found = loaded.snapshot.lineage
+    lineage = loaded.snapshot.lineage
     if seen is not None and not is_stored(loaded):
         raise state_gone(place, workspace, seen)
-    if seen is not None and seen != found:
+    if seen is not None and seen != lineage:
         raise Failure(
             error(
                 codes.ANOTHER_STATE,
                 f"This checkout has seen the state {seen} (workspace {workspace}) in {place}; the one that "
-                f"is there now is {found}, of another project or made again. Nothing was changed. Correct "
+                f"is there now is {lineage}, of another project or made again. Nothing was changed. Correct "
                 "the backend block; if this state is the right one, run flareiac init -reconfigure.",
             )
         )
     if seen is None and is_stored(loaded):
-        note_seen(place, workspace, found)
+        note_seen(place, workspace, lineage)
 
 
 def note_seen(place: StatePlace, workspace: str, lineage: str) -> None:

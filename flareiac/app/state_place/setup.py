@@ -109,21 +109,21 @@ def _before(root: Path, record: BackendRecord | None, place: StatePlace) -> _Bef
     return None if last.is_same(place) else _Before(text=str(last), place=last)
 
 
-def _given(root: Path, items: Sequence[str], block: BackendBlock | None) -> dict[str, str | bool]:
+def _given(root: Path, arguments: Sequence[str], block: BackendBlock | None) -> dict[str, str | bool]:
     """Returns the settings that ``-backend-config`` gives, checked as the block is. Raises ``Failure``."""
-    if not items:
+    if not arguments:
         return {}
     if block is None:
         raise _invalid(
             "There is no backend block that it could fill in. Write one:\n\n"
             '    flareiac {\n      backend "KIND" {}\n    }'
         )
-    found: dict[str, str | bool] = {}
-    for item in items:
-        name, separator, value = item.partition("=")
-        found |= {name.strip(): value} if separator else _from_file(root, item)
+    given: dict[str, str | bool] = {}
+    for argument in arguments:
+        name, separator, value = argument.partition("=")
+        given |= {name.strip(): value} if separator else _from_file(root, argument)
     known = _known(block)
-    return {name: _checked(name, value, block, known) for name, value in found.items()}
+    return {name: _checked(name, value, block, known) for name, value in given.items()}
 
 
 def _known(block: BackendBlock) -> Mapping[str, BackendSetting]:
@@ -136,15 +136,15 @@ def _checked(
     setting = known.get(name)
     if setting is None:
         raise _invalid(no_such_setting(block.kind, name, tuple(known.values())))
-    found = value_of_setting(setting, value)
-    if found is None:
+    checked = value_of_setting(setting, value)
+    if checked is None:
         raise _invalid(f"{name} is true or false, and {value!r} is neither.")
-    if name in block.settings and block.settings[name] != found:
+    if name in block.settings and block.settings[name] != checked:
         raise _invalid(
             f'The backend block says {name} = "{block.settings[name]}" already. Give it in one of the two '
             "places."
         )
-    return found
+    return checked
 
 
 def _from_file(root: Path, name: str) -> dict[str, str | bool]:
@@ -154,11 +154,11 @@ def _from_file(root: Path, name: str) -> dict[str, str | bool]:
     body = parse_file(source, diagnostics, cache=False) if source is not None else None
     if source is None or body is None or diagnostics.has_errors:
         raise Failure(*diagnostics, sources={} if source is None else {name: source})
-    found: dict[str, str | bool] = {}
+    settings: dict[str, str | bool] = {}
     for attribute in body.attributes:
         match attribute.expr:
             case Literal(value=str() | bool() as value):
-                found[attribute.name] = value
+                settings[attribute.name] = value
             case _:
                 diagnostics.error(
                     codes.INVALID_BACKEND_CONFIG,
@@ -173,7 +173,7 @@ def _from_file(root: Path, name: str) -> dict[str, str | bool]:
         )
     if diagnostics.has_errors:
         raise Failure(*diagnostics, sources={name: source})
-    return found
+    return settings
 
 
 def _invalid(why: str) -> Failure:

@@ -206,7 +206,7 @@ def _open_variables(root: Path) -> Gate:
         before = dict(os.environ)
         os.environ.update({f"FLAREIAC_VAR_{name}": value for name, value in environment})
         try:
-            validated(root, DECLARED, VariableArguments(items=items))
+            validated(root, DECLARED, VariableArguments(given=items))
         finally:
             os.environ.clear()
             os.environ.update(before)
