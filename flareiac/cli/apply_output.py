@@ -64,19 +64,19 @@ class TextOutput:
         pass
 
     def conclusion(self, report: ApplyReport) -> None:
-        terminal, found = self._terminal, report.report
+        terminal, applied = self._terminal, report.report
         if report.end is ApplyOutcome.STALE:
             terminal.say(stale_text(_stale_rows(report)))
         if report.end not in _ENDED_BEFORE:
             complain(
                 terminal,
-                [diagnostic for diagnostic in found.diagnostics if not diagnostic.cancelled],
+                [diagnostic for diagnostic in applied.diagnostics if not diagnostic.cancelled],
                 report.planned.sources,
             )
-            if cancelled := cancelled_text(found.diagnostics):
+            if cancelled := cancelled_text(applied.diagnostics):
                 terminal.say(cancelled)
         if report.planned.plan is not None and report.begun and report.end is not ApplyOutcome.NOTHING_TO_DO:
-            tally = found.tally
+            tally = applied.tally
             summary = apply_summary(
                 report.planned.plan,
                 EndedOperations(
@@ -85,7 +85,7 @@ class TextOutput:
                     unconfirmed=frozenset(tally.unconfirmed),
                     skipped=frozenset(tally.skipped),
                 ),
-                outputs=found.snapshot.outputs if found.snapshot else {},
+                outputs=applied.snapshot.outputs if applied.snapshot else {},
                 colour=terminal.colour(),
             )
             terminal.out(summary)
@@ -124,4 +124,4 @@ class JsonOutput:
 
 
 def _stale_rows(report: ApplyReport) -> list[tuple[str, str, str, str]]:
-    return [(item.address, item.what, item.planned, item.now) for item in report.report.stale]
+    return [(stale.address, stale.what, stale.planned, stale.now) for stale in report.report.stale]

@@ -207,21 +207,21 @@ def provided_for(arguments: Sequence[str]) -> Commands:
     words = _words(arguments)
     if words and words[0] in CORE:
         return {}
-    found = provided_commands()
-    for word in found:
+    provided = provided_commands()
+    for word in provided:
         if word in CORE:
             why = f"A provider offers {word!r}, which is a command of FlareIaC. Uninstall its package."
             raise Failure(error(codes.NAME_OFFERED_TWICE, why))
-    return found
+    return provided
 
 
 def command_of(arguments: Sequence[str], provided: Commands) -> Command | None:
     """The command that a command line names, None where it names none."""
     words = _words(arguments)
-    found = {**CORE, **provided}.get(words[0]) if words else None
-    if isinstance(found, Group):
-        return found.commands.get(words[1]) if len(words) > 1 else None
-    return found
+    command = {**CORE, **provided}.get(words[0]) if words else None
+    if isinstance(command, Group):
+        return command.commands.get(words[1]) if len(words) > 1 else None
+    return command
 
 
 def command_words(arguments: Sequence[str], provided: Commands) -> str:
@@ -323,9 +323,9 @@ class LazyCommand(TyperCommand):
         # As a method, the function has its first argument, and typer reads the signature of the others.
         function = getattr(import_module(module, "flareiac.cli.commands"), name)
         decorate(spread(MethodType(function, self._subject())))
-        found = typer.main.get_command(app)
-        assert isinstance(found, _Command), "one function is one command"
-        return found
+        command = typer.main.get_command(app)
+        assert isinstance(command, _Command), "one function is one command"
+        return command
 
     def make_context(self, *arguments: Any, **options: Any) -> typer.Context:
         """Parses the rest of the command line; the context that comes back is that of the loaded command."""
@@ -360,12 +360,12 @@ def _commands(declared: Commands, subject: Callable[[], object]) -> dict[str, Ty
     return {
         word: _Group(
             name=word,
-            commands=dict(_commands(item.commands, subject)),
-            help=item.help,
+            commands=dict(_commands(command.commands, subject)),
+            help=command.help,
             no_args_is_help=True,
             rich_markup_mode=None,
         )
-        if isinstance(item, Group)
-        else LazyCommand(word, item, subject)
-        for word, item in declared.items()
+        if isinstance(command, Group)
+        else LazyCommand(word, command, subject)
+        for word, command in declared.items()
     }

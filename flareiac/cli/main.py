@@ -62,8 +62,8 @@ def _without_globals(arguments: list[str], values: dict[str, str], terminal: Ter
     """Moves the global options into ``values``; None when one lacks its value or has a wrong one."""
     rest: list[str] = []
     waiting = iter(arguments)
-    for item in waiting:
-        name, separator, value = item.partition("=")
+    for argument in waiting:
+        name, separator, value = argument.partition("=")
         if name in values:
             text = value if separator else next(waiting, None)
             if text is None:
@@ -73,6 +73,6 @@ def _without_globals(arguments: list[str], values: dict[str, str], terminal: Ter
                 terminal.say(f"Error: -input={text}: it is true or false.")
                 return None
             values[name] = text
-        elif item != "--no-color":
-            rest.append(item)
+        elif argument != "--no-color":
+            rest.append(argument)
     return rest

@@ -136,8 +136,10 @@ class _Failing:
                 self._terminal.out_json(line)
             return
         validating = self._arguments[0] == "validate"
-        found = {"format_version": "1.0", "diagnostics": as_json(diagnostics, sources)}
-        self._terminal.out(write_json(validate_json(diagnostics, sources) if validating else found, indent=2))
+        document = {"format_version": "1.0", "diagnostics": as_json(diagnostics, sources)}
+        self._terminal.out(
+            write_json(validate_json(diagnostics, sources) if validating else document, indent=2)
+        )
 
 
 @contextmanager

@@ -27,18 +27,18 @@ def drift(
     request = PlanOptions(refresh=refresh, maintenance=Maintenance.EXCLUDE).request()
     with opened(invocation, work, work.parallelism) as workspace:
         report = find_drift(workspace, request)
-    found = (
+    shown = (
         None if report.drift is None else without_secrets(report.drift, workspace.installed.registry.schemas)
     )
     if as_json:
         version = flareiac.__version__
-        for line in drift_lines(found, report.diagnostics, report.sources, tool_version=version):
+        for line in drift_lines(shown, report.diagnostics, report.sources, tool_version=version):
             terminal.out_json(line)
     else:
         complain(terminal, report.diagnostics, report.sources)
-        if found is not None:
+        if shown is not None:
             errored = report.diagnostics.has_errors
-            terminal.out(drift_text(found, colour=terminal.colour(), errored=errored))
-    if found is None or report.diagnostics.has_errors:
+            terminal.out(drift_text(shown, colour=terminal.colour(), errored=errored))
+    if shown is None or report.diagnostics.has_errors:
         return ExitCode.ERROR
-    return ExitCode.DRIFT if found.drifted else ExitCode.DONE
+    return ExitCode.DRIFT if shown.drifted else ExitCode.DONE

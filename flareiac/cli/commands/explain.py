@@ -33,13 +33,13 @@ def explain(invocation: Invocation, name: Name = None, as_json: Json = False) ->
     terminal = invocation.terminal
     if name is None:
         entries = everything()
-        found, text = list_json(entries), list_text(entries)
+        document, text = list_json(entries), list_text(entries)
     else:
         explained = _command(name) or look_up(name)
         spread = (explained.name, explained.entry, explained.also)
-        found, text = explain_json(*spread), explain_text(*spread)
+        document, text = explain_json(*spread), explain_text(*spread)
     if as_json:
-        terminal.out(write_json(found, indent=2))
+        terminal.out(write_json(document, indent=2))
     else:
         terminal.out_as_is(terminal_text(text, width=terminal.width(), colour=terminal.colour()))
     return ExitCode.DONE
@@ -48,15 +48,14 @@ def explain(invocation: Invocation, name: Name = None, as_json: Json = False) ->
 def _command(name: str) -> Explained | None:
     """A command that is nothing else beside: blocks are called ``import`` and ``output``, too."""
     words = name.removeprefix("flareiac ").split()
-    found = {**CORE, **provided_commands()}.get(words[0]) if words else None
-    if isinstance(found, Group) and len(words) > 1:
-        found = found.commands.get(words[1])
-    if found is None and len(words) == 1 and words[0] in SUBSTITUTES and instead_of(words[0]) is None:
+    command = {**CORE, **provided_commands()}.get(words[0]) if words else None
+    if isinstance(command, Group) and len(words) > 1:
+        command = command.commands.get(words[1])
+    if command is None and len(words) == 1 and words[0] in SUBSTITUTES and instead_of(words[0]) is None:
         text = f"There is no command `{words[0]}`. {SUBSTITUTES[words[0]]}\n"
         return Explained(name=name, entry=Page(title=name, text=text))
-    if found is None or name in everything():
+    if command is None or name in everything():
         return None
-    text = (
-        f"`flareiac {' '.join(words)}`\n\n{found.help}\n\nIts options: `flareiac {' '.join(words)} -help`.\n"
-    )
+    line = f"flareiac {' '.join(words)}"
+    text = f"`{line}`\n\n{command.help}\n\nIts options: `{line} -help`.\n"
     return Explained(name=name, entry=Page(title=name, text=text))

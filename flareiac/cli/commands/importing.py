@@ -45,15 +45,15 @@ def import_(
     target = None if out is None else _new_file(invocation.root, out)
     with opened(invocation, variables) as workspace:
         if from_catalog is not None:
-            found = import_many(workspace, from_catalog)
+            imported = import_many(workspace, from_catalog)
         else:
             assert address is not None, "checked above"
             assert object_id is not None, "checked above"
-            found = import_one(workspace, address, object_id)
-    if found.diagnostics.has_errors:
-        complain(invocation.terminal, found.diagnostics, found.sources)
+            imported = import_one(workspace, address, object_id)
+    if imported.diagnostics.has_errors:
+        complain(invocation.terminal, imported.diagnostics, imported.sources)
         return ExitCode.ERROR
-    return _hand_out(invocation.terminal, found, target)
+    return _hand_out(invocation.terminal, imported, target)
 
 
 def _new_file(root: Path, out: str) -> Path:
@@ -71,17 +71,17 @@ def _new_file(root: Path, out: str) -> Path:
     return path
 
 
-def _hand_out(terminal: Terminal, found: Imported, target: Path | None) -> int:
-    notes = tuple(f"Left out: {item.id}: {item.why}" for item in found.left_out if not item.declared)
-    declared = [item for item in found.left_out if item.declared]
-    for item in declared:
-        terminal.say(printable(f"{item.id}: {item.why}; nothing to do."))
+def _hand_out(terminal: Terminal, imported: Imported, target: Path | None) -> int:
+    notes = tuple(f"Left out: {entry.id}: {entry.why}" for entry in imported.left_out if not entry.declared)
+    declared = [entry for entry in imported.left_out if entry.declared]
+    for entry in declared:
+        terminal.say(printable(f"{entry.id}: {entry.why}; nothing to do."))
     for note in notes:
         terminal.say(printable(f"Warning: {note}"))
-    if not found.blocks:
+    if not imported.blocks:
         terminal.say("Nothing to import.")
         return ExitCode.DONE if declared else ExitCode.ERROR
-    content = file_text(found.blocks, notes=notes)
+    content = file_text(imported.blocks, notes=notes)
     if target is None:
         terminal.out(content.rstrip("\n"))
         return ExitCode.DONE
@@ -92,7 +92,7 @@ def _hand_out(terminal: Terminal, found: Imported, target: Path | None) -> int:
         raise Failure(
             error(codes.FILE_NOT_WRITTEN, f"{target.name}: {failure.strerror or failure}.")
         ) from failure
-    count = len(found.addresses)
+    count = len(imported.addresses)
     imports = f"{count} import{'' if count == 1 else 's'}"
     following = "Next: flareiac plan shows them, flareiac apply adopts them."
     terminal.out(f"Wrote {imports} to {target.name}. {following}")

@@ -50,7 +50,7 @@ def new(
     """Writes the project into a directory that holds none."""
     terminal, root = invocation.terminal, invocation.root / directory
     target = root / "main.flare.hcl"
-    if root.is_dir() and any(item.name.endswith(".flare.hcl") for item in root.iterdir()):
+    if root.is_dir() and any(file.name.endswith(".flare.hcl") for file in root.iterdir()):
         terminal.say(f"Error: {root} holds a project already. Give the name of a new directory.")
         return ExitCode.ERROR
     try:

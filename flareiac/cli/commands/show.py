@@ -52,10 +52,10 @@ def _show_state(invocation: Invocation, *, as_json: bool) -> None:
     with opened(invocation) as workspace:
         snapshot = workspace.load_state().snapshot
         sheets = statistics(workspace, snapshot)
-    found = {address: row for rows in sheets.values() for address, row in rows.items()}
+    statistics_of = {address: row for rows in sheets.values() for address, row in rows.items()}
     schemas = installed().registry.schemas
     if as_json:
-        document = show_json(snapshot, schemas=schemas, statistics=found)
+        document = show_json(snapshot, schemas=schemas, statistics=statistics_of)
         invocation.terminal.out(write_json(document, indent=2))
     else:
-        invocation.terminal.out(state_text(snapshot, schemas=schemas, statistics=found))
+        invocation.terminal.out(state_text(snapshot, schemas=schemas, statistics=statistics_of))

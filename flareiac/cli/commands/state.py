@@ -32,11 +32,11 @@ Target = Annotated[str, typer.Argument(help="The address that it gets.", metavar
 def list_(invocation: Invocation, pattern: Patterns = None, as_json: Json = False) -> int:
     """Lists the recorded addresses that match."""
     with opened(invocation) as workspace:
-        found = addresses(workspace.load_state(even_moved=True).snapshot, pattern or ())
+        matching = addresses(workspace.load_state(even_moved=True).snapshot, pattern or ())
     if as_json:
-        invocation.terminal.out(write_json({"format_version": "1.0", "addresses": found}, indent=2))
+        invocation.terminal.out(write_json({"format_version": "1.0", "addresses": matching}, indent=2))
     else:
-        for address in found:
+        for address in matching:
             invocation.terminal.out(address)
     return ExitCode.DONE
 

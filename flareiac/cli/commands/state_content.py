@@ -28,14 +28,14 @@ Force = Annotated[
 def pull(invocation: Invocation) -> int:
     """Prints the state."""
     with opened(invocation) as workspace:
-        found = pull_state(workspace)
-    if found.interrupted:
+        pulled = pull_state(workspace)
+    if pulled.interrupted:
         invocation.terminal.say(
             "Warning: an apply was interrupted, and some of what it did is not known yet. The next flareiac "
             "apply finds out."
         )
-    if found.content:
-        invocation.terminal.out_as_is(found.content.decode())
+    if pulled.content:
+        invocation.terminal.out_as_is(pulled.content.decode())
     else:
         invocation.terminal.say("There is no state yet: nothing was applied.")
     return ExitCode.DONE

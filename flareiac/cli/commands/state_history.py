@@ -39,8 +39,8 @@ def rollback(invocation: Invocation, wanted: Wanted, auto_approve: AutoApprove =
     """Records an earlier state again."""
     terminal = invocation.terminal
 
-    def approve(chosen: Earlier, found: Difference | Damaged) -> bool:
-        terminal.out(difference_text(found, chosen.serial))
+    def approve(chosen: Earlier, difference: Difference | Damaged) -> bool:
+        terminal.out(difference_text(difference, chosen.serial))
         return auto_approve or terminal.ask("\nDo you want to record this?", way_out="Use -auto-approve.")
 
     with locked_work(invocation) as work:

@@ -45,13 +45,13 @@ def status(invocation: Invocation, as_json: Json = False, watch: Watch = False) 
 def _status(invocation: Invocation, *, as_json: bool) -> str:
     with opened(invocation) as workspace:
         snapshot = workspace.load_state().snapshot
-        rows, found = running(workspace, snapshot), statistics(workspace, snapshot)
+        rows, by_sheet = running(workspace, snapshot), statistics(workspace, snapshot)
         readers = outside_readers(workspace, snapshot)
     if as_json:
-        held = {sheet.name: statistics_json(found.get(sheet, {})) for sheet in sheets(workspace)}
+        held = {sheet.name: statistics_json(by_sheet.get(sheet, {})) for sheet in sheets(workspace)}
         return write_json({**status_json(rows), **held, "readers": reader_status_json(readers)}, indent=2)
     width = invocation.terminal.columns()
-    texts = [statistics_text(sheet, items, width=width) for sheet, items in found.items()]
+    texts = [statistics_text(sheet, sheet_rows, width=width) for sheet, sheet_rows in by_sheet.items()]
     if readers:
         texts.append(reader_status_text(readers, width=width))
     return "\n".join(

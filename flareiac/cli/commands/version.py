@@ -12,8 +12,8 @@ def version(invocation: Invocation, as_json: Json = False) -> int:
     """Prints the version; as JSON with the names of the providers."""
     terminal = invocation.terminal
     if as_json:
-        found = {"flareiac_version": flareiac.__version__, "providers": sorted(installed().providers)}
-        terminal.out(write_json(found, indent=2))
+        document = {"flareiac_version": flareiac.__version__, "providers": sorted(installed().providers)}
+        terminal.out(write_json(document, indent=2))
     else:
         terminal.out(f"FlareIaC v{flareiac.__version__}")
     return ExitCode.DONE

@@ -21,22 +21,22 @@ def list_(invocation: Invocation, as_json: Json = False) -> int:
     """Lists the workspaces; a star marks the one at work."""
     terminal = invocation.terminal
     with opened(invocation) as workspace:
-        found = use_cases.workspaces(workspace)
-    selected = found.selected
+        workspaces = use_cases.workspaces(workspace)
+    selected = workspaces.selected
     if as_json:
         document = {
             "format_version": "1.0",
-            "workspaces": list(found.names),
+            "workspaces": list(workspaces.names),
             "selected": selected.name,
             "selected_by": VARIABLE if selected.by_variable else None,
         }
         terminal.out(write_json(document, indent=2))
         return ExitCode.DONE
-    for name in found.names:
+    for name in workspaces.names:
         terminal.out(f"{'*' if name == selected.name else ' '} {name}")
     if selected.by_variable:
         terminal.say(f"{VARIABLE}={selected.name} wins over what workspace select chose.")
-    if not found.exists:
+    if not workspaces.exists:
         terminal.say(
             f"There is no workspace {selected.name}, which is selected: flareiac workspace new "
             f"{selected.name} makes it."
@@ -102,10 +102,10 @@ def _stay(count: int) -> str:
 def _use(invocation: Invocation, name: str) -> None:
     """Selects a workspace, unless the environment variable says which one is at work."""
     terminal = invocation.terminal
-    found = selection(invocation.root, os.environ)
-    if found.by_variable:
-        wins = "" if found.name == name else f" and not {name}"
-        terminal.say(f"{VARIABLE} is set: commands work in the workspace {found.name}{wins}.")
+    selected = selection(invocation.root, os.environ)
+    if selected.by_variable:
+        wins = "" if selected.name == name else f" and not {name}"
+        terminal.say(f"{VARIABLE} is set: commands work in the workspace {selected.name}{wins}.")
         return
     choose(invocation.root, name)
     terminal.out(f"Commands work in the workspace {name} from now on.")
