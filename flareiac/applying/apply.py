@@ -133,21 +133,21 @@ def _finish(
     *,
     maintained: bool,
 ) -> Report:
-    found = (*findings, *tally.diagnostics)
+    diagnostics = (*findings, *tally.diagnostics)
     before = recording.snapshot
     if tally.unsettled:
         # The journal stays as it is: it alone says what was begun, and the next apply finds out how it ended.
-        return _with_emergency_file(recording, Report(tally=tally, diagnostics=found))
+        return _with_emergency_file(recording, Report(tally=tally, diagnostics=diagnostics))
     values = outputs(before) if not tally.incomplete and not tally.skipped else before.outputs
     try:
         final = recording.finish(values, maintained=maintained)
     except (OSError, LockLost) as problem:
         if recording.emergency_file is not None:
-            return _with_emergency_file(recording, Report(tally=tally, diagnostics=found))
+            return _with_emergency_file(recording, Report(tally=tally, diagnostics=diagnostics))
         if isinstance(problem, LockLost):
             raise
-        return Report(tally=tally, diagnostics=(*found, _last_write_failed(problem)))
-    return Report(tally=tally, diagnostics=found, snapshot=final)
+        return Report(tally=tally, diagnostics=(*diagnostics, _last_write_failed(problem)))
+    return Report(tally=tally, diagnostics=diagnostics, snapshot=final)
 
 
 def _with_emergency_file(recording: Recording, report: Report) -> Report:
@@ -192,7 +192,7 @@ def _under_way(staged: StagedChanges, interrupted: Interrupted | None) -> frozen
     if interrupted is None:
         return frozenset()
     known = {*interrupted.open, *interrupted.results}
-    return frozenset(item.id for items in staged.stages.values() for item in items if item.id in known)
+    return frozenset(stage.id for stages in staged.stages.values() for stage in stages if stage.id in known)
 
 
 def _refusal(plan: Plan, snapshot: Snapshot, ports: Ports, *, used_once: bool) -> Report | None:
@@ -215,18 +215,18 @@ def _elsewhere(plan: Plan, here: str) -> tuple[StaleItem, ...]:
     """The places of a plan from another checkout that are not the same ones here."""
     return tuple(
         StaleItem(
-            address=item.address,
-            what=render_path(item.attribute),
+            address=place.address,
+            what=render_path(place.attribute),
             planned=f"relative to {plan.made_in}, which it leaves"
-            if item.climbs
+            if place.climbs
             else f"an absolute path below {plan.made_in}",
             now=(
                 f"the root module is {here}; make the plan here, or write a path that is relative and "
                 "stays below the root module"
             ),
         )
-        for item in plan.bound
-        if not holds(item, plan.made_in, here)
+        for place in plan.bound
+        if not holds(place, plan.made_in, here)
     )
 
 
@@ -291,29 +291,29 @@ def _stale(
             return Report(diagnostics=(answer.diagnostic,))
 
     def references(resource: PlannedResource) -> Mapping[str, Resolved]:
-        found = references_of(plan, resource, snapshot.identity)
+        resolved = references_of(plan, resource, snapshot.identity)
         return {
-            address: replace(item, history=history_of(fresh.get(address)) or item.history)
-            for address, item in found.items()
+            address: replace(reference, history=history_of(fresh.get(address)) or reference.history)
+            for address, reference in resolved.items()
         }
 
-    found = moved(plan, snapshot, fresh, ports.types, ports.project, references, done, resumed=resumed)
-    return Report(stale=found) if found else None
+    stale = moved(plan, snapshot, fresh, ports.types, ports.project, references, done, resumed=resumed)
+    return Report(stale=stale) if stale else None
 
 
 def _streamed(plan: Plan, types: Mapping[str, ResourceType], snapshot: Snapshot) -> set[str]:
     """Returns the subjects that the resources of the plan will read as streams: whether they still can is
     checked again.
     """
-    found: set[str] = set()
+    subjects: set[str] = set()
     for resource in _touched(plan):
         planned = resource.proposal.planned
         if planned is not None:
             usages = types[resource.type].relations.usages(
                 resource.address, planned, references_of(plan, resource, snapshot.identity)
             )
-            found.update(usage.subject for usage in usages if usage.relation is Relation.STREAMS_FROM)
-    return found
+            subjects.update(usage.subject for usage in usages if usage.relation is Relation.STREAMS_FROM)
+    return subjects
 
 
 def _of_streamed(record: ResourceRecord) -> Question:
@@ -347,7 +347,7 @@ def waiting_notes(emit: Callable[[Event], None]) -> Callable[[str], None]:
 def _preflight(plan: Plan, recording: Recording, ports: Ports, begun: frozenset[str]) -> Preflight:
     """Asks drivers that can to prove their changes before the first side effect."""
     snapshot = recording.snapshot
-    resources = {item.address: item for item in plan.resources}
+    resources = {resource.address: resource for resource in plan.resources}
     preflights: list[Preflight] = []
     note = waiting_notes(ports.emit)
     by_driver: dict[tuple[str, str], list[ChangeRequest]] = {}

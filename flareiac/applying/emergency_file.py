@@ -51,8 +51,8 @@ def waiting_files(root: Path, apply_id: str = "") -> list[str]:
     """The emergency files of an apply, or of all, that have not been recovered, relative to the root
     module.
     """
-    found = sorted((root / FOLDER).glob(f"emergency-{apply_id}*.journal"))
-    return [str(path.relative_to(root)) for path in found]
+    paths = sorted((root / FOLDER).glob(f"emergency-{apply_id}*.journal"))
+    return [str(path.relative_to(root)) for path in paths]
 
 
 def results_in_file(file: str, failure: OSError | LockLost) -> Diagnostic:

@@ -138,8 +138,8 @@ class _Queue:
         }
         self._dependents: dict[str, list[str]] = {operation.id: [] for operation in operations}
         for operation_id, needed in self._unmet.items():
-            for item in needed:
-                self._dependents[item].append(operation_id)
+            for earlier_id in needed:
+                self._dependents[earlier_id].append(operation_id)
         self._ready = deque(operation.id for operation in operations if not self._unmet[operation.id])
 
     def next_ready(self) -> Operation | None:
@@ -188,7 +188,9 @@ def _given_up(execution: Execution, operation: Operation) -> bool:
     where that cannot be found out, so that the next apply has to.
     """
     recording = execution.recording
-    resource = next(item for item in execution.plan.resources if item.address == operation.address)
+    resource = next(
+        resource for resource in execution.plan.resources if resource.address == operation.address
+    )
     change = _change(execution, resource, operation)
     request = _request(execution, resource, operation, change, lambda _text: None)
     driver = execution.ports.driver(resource.provider, resource.type)
@@ -266,7 +268,7 @@ def _run(
         placed = tuple(diagnostic.at(address=resource.address) for diagnostic in failure.diagnostics)
         return _Answer(elapsed=elapsed(), diagnostics=placed, restored=isinstance(failure, _Restored))
     except Unsettled as problem:
-        placed = tuple(item.at(address=resource.address) for item in problem.diagnostics)
+        placed = tuple(diagnostic.at(address=resource.address) for diagnostic in problem.diagnostics)
         return _Answer(elapsed=elapsed(), diagnostics=placed, settled=False)
     except LockLost as lost:
         execution.ports.cancel.set()  # what still runs is not waited for any longer than it must be
@@ -374,13 +376,13 @@ def _perform_stage(
     try:
         done = driver.perform(request)
     except Exception as problem:
-        found = (
+        diagnostics = (
             problem.diagnostics
             if isinstance(problem, Failure)
             else (_provider_bug(resource.provider, problem),)
         )
-        execution.recording.fail(operation.id, resource.address, _lines(found), None)
-        raise Failure(*found) from problem
+        execution.recording.fail(operation.id, resource.address, _lines(diagnostics), None)
+        raise Failure(*diagnostics) from problem
     execution.recording.stage_done(operation.id, resource.address, done.note)
     return done.messages
 
@@ -422,18 +424,20 @@ def call_driver(driver: Driver, request: ApplyRequest[Change | Delete | Quiesce]
     if isinstance(action, Quiesce) or not isinstance(driver, Recoverable):
         return NotApplied(diagnostics=diagnostics)
     try:
-        found = driver.settle(request.with_action(action))
+        outcome = driver.settle(request.with_action(action))
     except Exception as problem:
         raise Unsettled(diagnostics) from problem
     # A deleted resource counts as deleted, whatever the driver raised. A change that raised is reported as
     # failed even if all of it exists; what exists is recorded.
-    match found:
+    match outcome:
         case Applied() if isinstance(action, Delete):
-            return found
+            return outcome
         case Applied():
-            return NotApplied(diagnostics=diagnostics, attributes=found.attributes, identity=found.identity)
+            return NotApplied(
+                diagnostics=diagnostics, attributes=outcome.attributes, identity=outcome.identity
+            )
         case _:
-            return found or NotApplied(diagnostics=diagnostics)
+            return outcome or NotApplied(diagnostics=diagnostics)
 
 
 def _ask(driver: Driver, request: ApplyRequest[Change | Delete | Quiesce]) -> Outcome:

@@ -61,16 +61,18 @@ def maintain(run: MaintenanceRun) -> tuple[str, ...]:
     try:
         done = run.ports.maintenance.perform(wanted)
     except Failure as failure:
-        recording.fail(run.operation.id, address, "; ".join(item.line for item in failure.diagnostics), None)
+        recording.fail(
+            run.operation.id, address, "; ".join(diagnostic.line for diagnostic in failure.diagnostics), None
+        )
         raise
     judgement = _weighed(run.operation.id, record, task, done, recording, run.ports)
     if any(diagnostic.severity is Severity.ERROR for diagnostic in judgement.diagnostics):
         raise Failure(*judgement.diagnostics)
-    notes = tuple(item.line for item in judgement.diagnostics)
+    notes = tuple(diagnostic.line for diagnostic in judgement.diagnostics)
     return (*judgement.messages, *notes, *((f"{task.name} had been done before this",) if done.found else ()))
 
 
-def found_done(
+def judge_interrupted(
     operation_id: str,
     asked: StoredMaintenance,
     recording: Recording,

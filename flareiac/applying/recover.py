@@ -8,7 +8,7 @@ will record.
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from flareiac.applying.maintain import found_done
+from flareiac.applying.maintain import judge_interrupted
 from flareiac.applying.ports import Ports
 from flareiac.applying.requests import record_of
 from flareiac.applying.state_writer import Recording
@@ -124,7 +124,7 @@ def _settle_maintenance(operation_id: str, asked: Data, recording: Recording, po
     address, name = asked["address"], asked["duty"]
     judgement = None
     if isinstance(stored := stored_intent(asked), StoredMaintenance):
-        judgement = found_done(
+        judgement = judge_interrupted(
             operation_id,
             stored,
             recording,
@@ -150,4 +150,4 @@ def _settle_maintenance(operation_id: str, asked: Data, recording: Recording, po
             )
         )
     )
-    return not any(item.severity is Severity.ERROR for item in judgement.diagnostics)
+    return not any(diagnostic.severity is Severity.ERROR for diagnostic in judgement.diagnostics)

@@ -60,7 +60,7 @@ def change_of(proposal: Proposal, verb: Verb, recorded: Recorded | None, notes: 
 
 def deletion_of(plan: Plan, resource: PlannedResource, record: ResourceRecord) -> Delete:
     """The planned deletion of a recorded resource."""
-    going = frozenset(item.address for item in plan.resources if item.action is Action.DELETE)
+    going = frozenset(planned.address for planned in plan.resources if planned.action is Action.DELETE)
     return Delete(recorded=record.recorded(), payload=resource.proposal.payload, going=going)
 
 

@@ -38,10 +38,10 @@ class StagedChanges:
 
     def completed(self, done: Collection[str]) -> frozenset[str]:
         """With each change that is done, its stages: nothing is left for them to do."""
-        found = [
-            item.id for address, own in self.own.items() if own.id in done for item in self.stages[address]
+        stage_ids = [
+            stage.id for address, own in self.own.items() if own.id in done for stage in self.stages[address]
         ]
-        return frozenset(done).union(found)
+        return frozenset(done).union(stage_ids)
 
 
 def staged_changes(plan: Plan) -> StagedChanges:

@@ -40,17 +40,17 @@ def moved(
     """Returns what moved of the resources that the plan touches, except those in ``skip`` (whose operations
     have begun). ``resumed``: an apply of this plan is continued.
     """
-    stale_items: list[StaleItem] = []
+    stale: list[StaleItem] = []
     touched = {operation.address for operation in plan.operations} - skip
     for resource in plan.resources:
         if resource.address not in touched:
             continue
         record = snapshot.resources.get(resource.address)
         if canonical(resource.recorded) != canonical(record.attributes if record else None):
-            stale_items.extend(_recorded_otherwise(resource, record.attributes if record else None))
+            stale.extend(_recorded_otherwise(resource, record.attributes if record else None))
             continue
         if resource.address in fresh:
-            stale_items.extend(
+            stale.extend(
                 compare(
                     resource.address,
                     resource.proposal.fingerprint,
@@ -59,7 +59,7 @@ def moved(
                     ),
                 )
             )
-    return tuple(stale_items)
+    return tuple(stale)
 
 
 def _recorded_otherwise(resource: PlannedResource, now: Attributes | None) -> list[StaleItem]:

@@ -52,11 +52,11 @@ def encode_header(header: EmergencyHeader) -> bytes:
 
 def encode_lines(payloads: Iterable[bytes], chain: bytes = START) -> tuple[bytes, bytes]:
     """Lines of the file that follow one with this ``chain``, and what the next one continues."""
-    found = bytearray()
+    lines = bytearray()
     for payload in payloads:
         chain = _checksum(payload, chain)
-        found += chain + b" " + payload + b"\n"
-    return bytes(found), chain
+        lines += chain + b" " + payload + b"\n"
+    return bytes(lines), chain
 
 
 def decode_emergency(content: bytes, where: str, unseal: Callable[[bytes], bytes]) -> EmergencyJournal:

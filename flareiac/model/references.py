@@ -58,10 +58,10 @@ def recorded_references(snapshot: Snapshot, record: ResourceRecord) -> dict[str,
     others = closure(
         record.dependencies, lambda address: resources[address].dependencies if address in resources else None
     )
-    found = {address: resources[address].referenced() for address in others}
+    resolved = {address: resources[address].referenced() for address in others}
     for each in (record, *(resources[address] for address in others)):
-        found = {**recorded_connections(each), **found}
-    return found
+        resolved = {**recorded_connections(each), **resolved}
+    return resolved
 
 
 def connections_of(
@@ -74,8 +74,10 @@ def connections_of(
 
     An apply records this with the resource and the next plan compares with it, so both call this function.
     """
-    found = reached((*dependencies, *references(attributes)), known)
-    return {address: known[address].attributes for address in found if is_kept(types[known[address].type])}
+    addresses = reached((*dependencies, *references(attributes)), known)
+    return {
+        address: known[address].attributes for address in addresses if is_kept(types[known[address].type])
+    }
 
 
 def is_kept(kind: ResourceType) -> bool:
@@ -98,10 +100,16 @@ def connections_in_use(
                 known.append(attributes)
 
     def home(kind: str, attributes: Attributes) -> str | None:
-        found = types[kind].locating.home(attributes) if kind in types else None
-        return None if found is None else project.resolve(found)
+        place = types[kind].locating.home(attributes) if kind in types else None
+        return None if place is None else project.resolve(place)
 
-    used = {home(block_type(address), item) for address, items in recorded.items() for item in items} - {None}
+    used = {
+        home(block_type(address), attributes)
+        for address, variants in recorded.items()
+        for attributes in variants
+    } - {None}
     return frozenset(
-        address for address, item in declared.items() if home(item.type, item.attributes) in used
+        address
+        for address, connection in declared.items()
+        if home(connection.type, connection.attributes) in used
     )

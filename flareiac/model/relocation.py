@@ -39,10 +39,10 @@ def stored(value: Data, root: str) -> Data:
     """JSON data with the root module's folder replaced by a mark in every text and key."""
     pattern = _below(root)
 
-    def text(item: str) -> str:
-        if "$" in item:
-            item = _MARKED.sub(lambda found: f"${found[0]}", item)
-        return pattern.sub(ROOT, item) if pattern is not None and root in item else item
+    def text(written: str) -> str:
+        if "$" in written:
+            written = _MARKED.sub(lambda match: f"${match[0]}", written)
+        return pattern.sub(ROOT, written) if pattern is not None and root in written else written
 
     return _mapped(value, text)
 
@@ -50,11 +50,11 @@ def stored(value: Data, root: str) -> Data:
 def restored(value: Data, root: str) -> Data:
     """The inverse of ``stored``, for the root module in this folder."""
 
-    def text(item: str) -> str:
+    def text(written: str) -> str:
         return (
-            _MARKED.sub(lambda found: root if found[0] == ROOT else found[0][1:], item)
-            if ROOT in item
-            else item
+            _MARKED.sub(lambda match: root if match[0] == ROOT else match[0][1:], written)
+            if ROOT in written
+            else written
         )
 
     return _mapped(value, text)
@@ -106,9 +106,9 @@ def _mapped(value: Data, text: Callable[[str], str]) -> Data:
         case str():
             return text(value)
         case dict():
-            return {text(key): _mapped(item, text) for key, item in value.items()}
+            return {text(key): _mapped(member, text) for key, member in value.items()}
         case list():
-            return [_mapped(item, text) for item in value]
+            return [_mapped(element, text) for element in value]
         case _:
             return value
 
@@ -118,10 +118,10 @@ def _texts(value: Data, path: Path) -> Iterator[tuple[Path, str]]:
         case str():
             yield path, value
         case dict():
-            for key, item in value.items():
-                yield from _texts(item, (*path, key))
+            for key, member in value.items():
+                yield from _texts(member, (*path, key))
         case list() | tuple():
-            for at, item in enumerate(value):
-                yield from _texts(item, (*path, at))
+            for at, element in enumerate(value):
+                yield from _texts(element, (*path, at))
         case _:
             pass

@@ -39,7 +39,10 @@ class _Renaming:
             attributes=self._data(record.attributes),
             identity=self._data(identity),
             dependencies=tuple(self._address(dependency) for dependency in record.dependencies),
-            resolved={self._address(address): self._data(item) for address, item in record.resolved.items()},
+            resolved={
+                self._address(address): self._data(attributes)
+                for address, attributes in record.resolved.items()
+            },
             user=self.record(record.user) if record.user is not None else None,
         )
 
@@ -57,8 +60,8 @@ class _Renaming:
             case Reference(address):
                 return Reference(self._address(address))
             case dict():
-                return {key: self._data(item) for key, item in value.items()}
+                return {key: self._data(member) for key, member in value.items()}
             case list() | tuple():
-                return [self._data(item) for item in value]
+                return [self._data(element) for element in value]
             case _:
                 return value

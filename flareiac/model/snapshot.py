@@ -108,14 +108,14 @@ def _encode_resources(resources: Mapping[str, ResourceRecord]) -> Data:
 
 def _decode_resources(data: Data) -> dict[str, ResourceRecord]:
     records = [
-        decode(ResourceRecord, item, f"[{_name_of(item, number)}]", complete=True)
-        for number, item in enumerate(data)
+        decode(ResourceRecord, encoded, f"[{_name_of(encoded, number)}]", complete=True)
+        for number, encoded in enumerate(data)
     ]
     return {record.address: record for record in records}
 
 
-def _name_of(item: Data, number: int) -> str:
-    address = item.get("address") if isinstance(item, dict) else None
+def _name_of(encoded: Data, number: int) -> str:
+    address = encoded.get("address") if isinstance(encoded, dict) else None
     return address if isinstance(address, str) else str(number)
 
 
@@ -166,7 +166,7 @@ class Snapshot:
         """Returns the dropped records by the names that commands use: the address, with the uuid where the
         address alone means another one too.
         """
-        often = Counter([*self.resources, *(item.address for item in self.dropped)])
+        often = Counter([*self.resources, *(record.address for record in self.dropped)])
         return {
             record.address if often[record.address] == 1 else record.exact_name: record
             for record in self.dropped
@@ -205,7 +205,7 @@ def without_dropped(
     dropped: tuple[ResourceRecord, ...], record: ResourceRecord
 ) -> tuple[ResourceRecord, ...]:
     """These but for this object, which is there again."""
-    return tuple(item for item in dropped if not item.is_same(record))
+    return tuple(other for other in dropped if not other.is_same(record))
 
 
 def with_places(snapshot: Snapshot, places: Callable[[Data], Data]) -> Snapshot:

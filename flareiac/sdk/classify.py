@@ -41,7 +41,7 @@ def _walk(
     observed: Data,
     unrecorded: bool,
     unobserved: bool,
-    found: list[AttributeChange],
+    changes: list[AttributeChange],
 ) -> None:
     if desired is None and path:
         return
@@ -57,7 +57,7 @@ def _walk(
                 live.get(key, ABSENT),
                 unrecorded,
                 unobserved,
-                found,
+                changes,
             )
         return
     if desired is ABSENT and recorded is None:
@@ -71,7 +71,7 @@ def _walk(
         return
     origin = Origin.BOTH if config and drift else Origin.CONFIG if config else Origin.DRIFT
     live_value = recorded if unobserved else observed
-    found.append(AttributeChange(path=path, origin=origin, old=recorded, new=desired, live=live_value))
+    changes.append(AttributeChange(path=path, origin=origin, old=recorded, new=desired, live=live_value))
 
 
 def _same(left: Data, right: Data) -> bool:

@@ -97,13 +97,13 @@ def as_written(record: object) -> dict[str, Data]:
 
 def in_units(body: Mapping[str, Data]) -> dict[str, Data]:
     """An encoded record with its milliseconds as durations, at any depth, and without nulls."""
-    found: dict[str, Data] = {}
+    fields: dict[str, Data] = {}
     for name, value in body.items():
         if name.endswith(_MILLISECONDS) and isinstance(value, int):
-            found[name.removesuffix(_MILLISECONDS)] = duration_text(value)
+            fields[name.removesuffix(_MILLISECONDS)] = duration_text(value)
         elif value is not None:
-            found[name] = in_units(value) if isinstance(value, dict) else value
-    return found
+            fields[name] = in_units(value) if isinstance(value, dict) else value
+    return fields
 
 
 def _written(value: object, attribute: Attribute) -> Data:

@@ -140,7 +140,7 @@ class TableHistory:
         """Returns True if a stream can continue after this snapshot: it exists, and the current one descends
         from it.
         """
-        return any(item.id == snapshot for item in self.snapshots)
+        return any(known.id == snapshot for known in self.snapshots)
 
     @property
     def unstreamable(self) -> Unstreamable | None:

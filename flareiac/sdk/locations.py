@@ -16,11 +16,11 @@ def is_within(place: str, other: str) -> bool:
 
 def outermost(places: Iterable[str]) -> tuple[str, ...]:
     """These places without those that are inside others of them, in order."""
-    found: list[str] = []
+    outer: list[str] = []
     for place in sorted(set(places), key=_folder):
-        if not found or not is_within(place, found[-1]):
-            found.append(place)
-    return tuple(found)
+        if not outer or not is_within(place, outer[-1]):
+            outer.append(place)
+    return tuple(outer)
 
 
 class LocationIndex(Generic[Owner]):
@@ -28,7 +28,7 @@ class LocationIndex(Generic[Owner]):
 
     def __init__(self, places: Iterable[tuple[str, Owner]]) -> None:
         self._places = sorted(
-            ((_folder(place), place, owner) for place, owner in places), key=lambda item: item[0]
+            ((_folder(place), place, owner) for place, owner in places), key=lambda entry: entry[0]
         )
         self._folders = [folder for folder, _place, _owner in self._places]
 

@@ -64,7 +64,7 @@ def holds_secret(text: str) -> bool:
     """Returns True if a text is a URI with a password or a key in it, or JVM options with one; for a URI that
     cannot be parsed, if it may hold one.
     """
-    if any(is_secret(found.group(1)) for found in _JAVA_PROPERTY.finditer(text)):
+    if any(is_secret(match.group(1)) for match in _JAVA_PROPERTY.finditer(text)):
         return True
     try:
         parts = urlsplit(text.removeprefix("jdbc:"))
@@ -85,17 +85,17 @@ def checked_settings(
     """Settings by name, sorted, with the text that stands for a secret where one is meant. One that is
     written out is refused.
     """
-    found: dict[str, str] = {}
-    for name, item in _given(value):
-        if isinstance(item, Reference):
-            secret = references.get(item.address)
+    settings: dict[str, str] = {}
+    for name, setting in _given(value):
+        if isinstance(setting, Reference):
+            secret = references.get(setting.address)
             if secret is not None:
-                found[name] = str(secret.attributes["reference"])
-        elif _is_written_out(name, item):
+                settings[name] = str(secret.attributes["reference"])
+        elif _is_written_out(name, setting):
             diagnostics.add(_refused(name, at, f'"{name}" = secret.{_label(name)}'))
         else:
-            found[name] = item
-    return found
+            settings[name] = setting
+    return settings
 
 
 def refuse_secrets(value: Data, at: Path, where: str, diagnostics: Diagnostics) -> dict[str, str] | None:
@@ -104,17 +104,17 @@ def refuse_secrets(value: Data, at: Path, where: str, diagnostics: Diagnostics) 
     """
     if value is None:
         return None
-    found: dict[str, str] = {}
-    for name, item in _given(value):
-        if isinstance(item, Reference) or _is_written_out(name, item):
+    settings: dict[str, str] = {}
+    for name, setting in _given(value):
+        if isinstance(setting, Reference) or _is_written_out(name, setting):
             why = (
                 f"{name} in {'.'.join(map(str, at))} is one. {where} Leave it out, and give it to those who "
                 "need it: in properties of the catalog or in conf of an engine or a job."
             )
             diagnostics.error(codes.SECRET_IN_CLEAR_TEXT, why, attribute=(*at, name), hide_source=True)
         else:
-            found[name] = item
-    return found
+            settings[name] = setting
+    return settings
 
 
 def _given(value: Data) -> Iterator[tuple[str, Data]]:

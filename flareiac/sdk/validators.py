@@ -57,12 +57,12 @@ def whole_sizes(**units: str | None) -> Validator:
     """
 
     def check(value: Data) -> str | None:
-        for name, found in _given(value, units):
+        for name, field in _given(value, units):
             unit = units[name]
-            if unit is None and (not isinstance(found, int) or found < 1):
-                return f"{name} is {found!r}. Write a whole number from 1 on."
-            if unit is not None and not (isinstance(found, str) and _JVM_SIZE.fullmatch(found)):
-                return f'{name} is {found!r}. Write a whole number and a unit, such as "512m" or "4{unit}".'
+            if unit is None and (not isinstance(field, int) or field < 1):
+                return f"{name} is {field!r}. Write a whole number from 1 on."
+            if unit is not None and not (isinstance(field, str) and _JVM_SIZE.fullmatch(field)):
+                return f'{name} is {field!r}. Write a whole number and a unit, such as "512m" or "4{unit}".'
         return None
 
     return check
@@ -72,8 +72,8 @@ def _given(value: Data, names: Iterable[str]) -> Iterator[tuple[str, Data]]:
     """The fields with these names of an object, without those that are left out or not known yet."""
     held = value if isinstance(value, Mapping) else {}
     for name in names:
-        if (found := held.get(name)) is not None and found is not UNKNOWN:
-            yield name, found
+        if (field := held.get(name)) is not None and field is not UNKNOWN:
+            yield name, field
 
 
 def is_size(value: Data) -> str | None:
@@ -116,7 +116,7 @@ def fields(**validators: Validator) -> Validator:
 
     def check(value: Data) -> str | None:
         given = _given(value, validators)
-        wrong = (f"{name}: {text}" for name, found in given if (text := validators[name](found)))
+        wrong = (f"{name}: {text}" for name, field in given if (text := validators[name](field)))
         return next(wrong, None)
 
     return check
