@@ -158,8 +158,8 @@ class Bucket:
         conditions = {"IfNoneMatch": unless} if unless else {}
         with self._named(self._request("s3:GetObject", key)):
             try:
-                found = self._client.get_object(Bucket=self.place.bucket, Key=key, **conditions)
-                return found["Body"].read(), str(found["ETag"])
+                response = self._client.get_object(Bucket=self.place.bucket, Key=key, **conditions)
+                return response["Body"].read(), str(response["ETag"])
             except ClientError as problem:
                 if problem.response["Error"].get("Code", "") not in NOT_THERE | UNCHANGED:
                     raise
@@ -174,8 +174,8 @@ class Bucket:
     def head(self, key: str) -> S3Entry | None:
         """Returns what a listing would say of one object; None if it does not exist."""
         with self._named(self._request("s3:GetObject", key)), _missing_is_none():
-            found = self._client.head_object(Bucket=self.place.bucket, Key=key)
-            return _entry(key, found["ContentLength"], found)
+            response = self._client.head_object(Bucket=self.place.bucket, Key=key)
+            return _entry(key, response["ContentLength"], response)
         return None
 
     def entries(self, prefix: str, *, deep: bool) -> Iterator[S3Entry]:
@@ -185,10 +185,10 @@ class Bucket:
         token = ""
         while True:
             page = self.list(prefix, token=token, Delimiter="" if deep else "/")
-            for item in page.get("Contents", ()):
-                yield _entry(item["Key"], item["Size"], item)
-            for item in page.get("CommonPrefixes", ()):
-                yield S3Entry(key=item["Prefix"], size=0, modified=0.0)
+            for entry in page.get("Contents", ()):
+                yield _entry(entry["Key"], entry["Size"], entry)
+            for folder in page.get("CommonPrefixes", ()):
+                yield S3Entry(key=folder["Prefix"], size=0, modified=0.0)
             if not page.get("IsTruncated"):
                 return
             token = page["NextContinuationToken"]

@@ -46,12 +46,12 @@ def metadata_in(io: Any, path: str) -> Known | None:
     if content is None:
         return None
     try:
-        found = json.loads(unpacked(content))
+        metadata = json.loads(unpacked(content))
     except (zlib.error, RecursionError) as torn:
         raise ValueError(str(torn)) from torn
-    if not isinstance(found, dict):
+    if not isinstance(metadata, dict):
         raise ValueError("no JSON object")  # noqa: TRY004 - what is in a file is a value
-    return known_of(found)
+    return known_of(metadata)
 
 
 def content_of(io: Any, path: str, most: int | None = None) -> bytes | None:

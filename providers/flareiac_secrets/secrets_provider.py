@@ -43,8 +43,10 @@ class SecretsSession:
         """Checks that each declared secret is available here. One that nothing uses here may be missing: it
         may be of another environment.
         """
-        secrets = {address: item for address, item in references.items() if item.type == "secret"}
-        used = "\n".join(str(item.attributes) for item in references.values() if item.type != "secret")
+        secrets = {address: resolved for address, resolved in references.items() if resolved.type == "secret"}
+        used = "\n".join(
+            str(resolved.attributes) for resolved in references.values() if resolved.type != "secret"
+        )
         return [
             _check(address, reference, is_used=reference in used)
             for address, secret in secrets.items()
@@ -59,11 +61,11 @@ def _check(address: str, reference: str, *, is_used: bool) -> Check:
     try:
         resolve(reference)
     except Failure as failure:
-        found = failure.diagnostics[0]
+        diagnostic = failure.diagnostics[0]
         if not is_used:
-            text = f"nothing uses it here, where it cannot be had ({found.summary})"
+            text = f"nothing uses it here, where it cannot be had ({diagnostic.summary})"
             return Check(name=address, verdict=Verdict.OK, text=text)
-        return Check(name=address, verdict=Verdict.FAIL, text=found.summary, fix=found.detail)
+        return Check(name=address, verdict=Verdict.FAIL, text=diagnostic.summary, fix=diagnostic.detail)
     return Check(name=address, verdict=Verdict.OK, text=_ELSEWHERE.get(kind_of(reference), "can be had"))
 
 

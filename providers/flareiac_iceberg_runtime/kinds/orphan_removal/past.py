@@ -70,7 +70,7 @@ class Past:
             known.update(map(plain, older))
         return chain
 
-    def judged(self, found: Iterable[str], condemned: Collection[str], elsewhere: Collection[str]) -> Kept:
+    def judged(self, paths: Iterable[str], condemned: Collection[str], elsewhere: Collection[str]) -> Kept:
         """The files that stay because one of these metadata files, which the table does not name, may need
         them; ``condemned`` are those that would be deleted. Those ``elsewhere`` are outside of the table's
         location, where other tables may have theirs, too.
@@ -78,7 +78,7 @@ class Past:
         Raises ``TaskRefusal`` where a copy of the table certainly goes on elsewhere, or one of another table
         is in its location.
         """
-        own = {path for path in found if path in condemned or plain(path) not in self._own}
+        own = {path for path in paths if path in condemned or plain(path) not in self._own}
         files = sorted(own.union(path for path in elsewhere if plain(path) not in self._own))
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             heads = dict(zip(files, pool.map(self._head, files), strict=True))
@@ -106,8 +106,8 @@ class Past:
         """Returns True where a table could still be read from earlier metadata: a copy that another catalog
         entered and never wrote needs it as long as its snapshot is there.
         """
-        found = _CURRENT.search(_beginning(start))
-        return found is None or found[1] in _NONE or int(found[1]) in self._snapshots
+        match = _CURRENT.search(_beginning(start))
+        return match is None or match[1] in _NONE or int(match[1]) in self._snapshots
 
     def _named_by(self, path: str, *, skips_others: bool) -> set[str] | None:
         """All that stays for a metadata file that is not of the table's past; None where it is gone, or is of

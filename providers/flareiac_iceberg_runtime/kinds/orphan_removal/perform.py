@@ -65,23 +65,23 @@ def remove_orphans(work: TableWork, task: RemoveOrphans) -> Performed:
             "A file that is younger than 24 hours may belong to a write that has not committed yet.",
         )
     layout = _layout(work.table)
-    found = [path for path in _listed(work, task, task.older_than_ms) if is_below(path, layout.location)]
+    orphans = [path for path in _listed(work, task, task.older_than_ms) if is_below(path, layout.location)]
     unclear: tuple[str, ...] = ()
-    if found:
-        _refuse_unproven(work, layout, found)
-        kept = _kept(work, layout, task, found)
+    if orphans:
+        _refuse_unproven(work, layout, orphans)
+        kept = _kept(work, layout, task, orphans)
         unclear = kept.unclear
         # The table's earlier metadata goes last and oldest first: however far a run gets, what is left of it
         # can be followed from the current one.
         ages = {path: age for age, path in enumerate(kept.past)}
-        left = (path for path in found if plain(path) not in kept.files)
-        found = sorted(left, key=lambda path: (ages.get(plain(path), -1), path))
-    refuse_live(work, found)
-    size = _bytes(work, found)
+        left = (path for path in orphans if plain(path) not in kept.files)
+        orphans = sorted(left, key=lambda path: (ages.get(plain(path), -1), path))
+    refuse_live(work, orphans)
+    size = _bytes(work, orphans)
     if not task.dry_run:
-        _delete(work, found)
+        _delete(work, orphans)
     more: dict[str, Any] = {UNCLEAR: list(unclear)} if unclear else {}
-    return Performed(result={"orphans": len(found), "orphan_bytes": size, **more})
+    return Performed(result={"orphans": len(orphans), "orphan_bytes": size, **more})
 
 
 PERFORMER: Final = Performer(
@@ -168,8 +168,8 @@ def _layout(table: Any) -> Layout:
     )
 
 
-def _refuse_unproven(work: TableWork, layout: Layout, found: Iterable[str]) -> None:
-    foreign = sorted(path for path in found if not layout.could_have_written(path))
+def _refuse_unproven(work: TableWork, layout: Layout, paths: Iterable[str]) -> None:
+    foreign = sorted(path for path in paths if not layout.could_have_written(path))
     if foreign:
         why = (
             f"{len(foreign)} files below {work.table.location()} are not where a writer of this table puts "
@@ -178,7 +178,7 @@ def _refuse_unproven(work: TableWork, layout: Layout, found: Iterable[str]) -> N
         raise TaskRefusal("FOREIGN_FILES", why)
 
 
-def _kept(work: TableWork, layout: Layout, task: RemoveOrphans, found: list[str]) -> Kept:
+def _kept(work: TableWork, layout: Layout, task: RemoveOrphans, paths: list[str]) -> Kept:
     """Another table, or a copy of this one, may have its metadata in the same folder: there, files of any age
     tell of it.
     """
@@ -187,25 +187,26 @@ def _kept(work: TableWork, layout: Layout, task: RemoveOrphans, found: list[str]
     inside = [path for path in there if is_below(path, layout.location)]
     if hints := [path for path in inside if name_of(path) == HADOOP_HINT]:
         raise TaskRefusal("OTHER_TABLE", f"A Hadoop catalog keeps a table in the same place: {_some(hints)}.")
-    candidates = {path for path in found if is_metadata_file(path)}
+    candidates = {path for path in paths if is_metadata_file(path)}
     own = candidates.union(path for path in inside if is_metadata_file(path))
     others = {path for path in there if is_metadata_file(path)} - own
     return Past(work).judged(own, candidates, others)
 
 
-def _delete(work: TableWork, found: list[str]) -> None:
+def _delete(work: TableWork, orphans: list[str]) -> None:
     """In their order, as far as metadata files go."""
-    metadata = [path for path in found if is_metadata_file(path)]
-    rest = [path for path in found if not is_metadata_file(path)]
+    metadata = [path for path in orphans if is_metadata_file(path)]
+    rest = [path for path in orphans if not is_metadata_file(path)]
     for some in (rest, *(metadata[at : at + _CHUNK] for at in range(0, len(metadata), _CHUNK))):
         paths = work.session._jvm.java.util.ArrayList()
         for path in some:
             paths.add(path)
         work.session._jvm.org.apache.iceberg.CatalogUtil.deleteFiles(work.table.io(), paths, "orphan", True)
-    left = [path for path in found[:_MEASURED] if work.table.io().newInputFile(path).exists()]
+    left = [path for path in orphans[:_MEASURED] if work.table.io().newInputFile(path).exists()]
     if left:
         raise TaskRefusal(
-            "FILES_LEFT", f"{len(left)} of {len(found)} orphan files could not be removed, such as {left[0]}."
+            "FILES_LEFT",
+            f"{len(left)} of {len(orphans)} orphan files could not be removed, such as {left[0]}.",
         )
 
 

@@ -85,8 +85,8 @@ class Layout:
 
 def uuid_in(beginning: bytes) -> str | None:
     """Whose metadata a file is, in lower case; None where its first bytes do not tell."""
-    found = _TABLE_UUID.search(beginning)
-    return found[1].decode(errors="replace").lower() if found else None
+    match = _TABLE_UUID.search(beginning)
+    return match[1].decode(errors="replace").lower() if match else None
 
 
 def is_metadata_file(path: str) -> bool:

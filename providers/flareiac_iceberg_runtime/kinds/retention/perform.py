@@ -166,14 +166,17 @@ def _partition_times(work: TableWork, task: DeleteRows, column: int) -> list[tup
     """
     units: dict[int, dict[int, str]] = {}
     for spec in work.table.specs().values():
-        for item in spec.fields():
-            unit = unit_of(str(item.transform()), task.type)
-            if int(item.sourceId()) == column and unit is not None:
-                units.setdefault(int(item.fieldId()), {})[int(spec.specId())] = unit
+        for partition_field in spec.fields():
+            unit = unit_of(str(partition_field.transform()), task.type)
+            if int(partition_field.sourceId()) == column and unit is not None:
+                units.setdefault(int(partition_field.fieldId()), {})[int(spec.specId())] = unit
     if not units:
         return []
     kind = work.session._jvm.org.apache.iceberg.Partitioning.partitionType(work.table)
-    fields = ((int(item.fieldId()), str(item.name()), str(item.type())) for item in kind.fields())
+    fields = (
+        (int(partition_field.fieldId()), str(partition_field.name()), str(partition_field.type()))
+        for partition_field in kind.fields()
+    )
     return [
         (number, units[number], _as_number(f"partition.{_quoted(name)}", kind))
         for number, name, kind in fields

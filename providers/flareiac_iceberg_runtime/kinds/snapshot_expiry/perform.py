@@ -171,7 +171,7 @@ def _snapshots(work: TableWork) -> set[int]:
     """The ids of all snapshots. At once: asking for thousands one by one takes seconds."""
     parser = work.session._jvm.org.apache.iceberg.TableMetadataParser
     metadata = json.loads(parser.toJson(work.table.operations().current()))
-    return {item["snapshot-id"] for item in metadata.get("snapshots", ())}
+    return {snapshot["snapshot-id"] for snapshot in metadata.get("snapshots", ())}
 
 
 def _outlived(table: Any) -> frozenset[str]:
