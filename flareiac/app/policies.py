@@ -68,13 +68,13 @@ def check_saved(root: Path, plan: Plan, folder: str | None) -> Checked:
         raise Failure(error(codes.NO_POLICIES, why))
     if folder is None:
         return checked
-    found = checked.results
+    results = checked.results
     return replace(
         checked,
         results=replace(
-            found,
-            rules=tuple(replace(each, path=str(PurePath(folder, each.path))) for each in found.rules),
-            findings=tuple(replace(each, path=str(PurePath(folder, each.path))) for each in found.findings),
+            results,
+            rules=tuple(replace(each, path=str(PurePath(folder, each.path))) for each in results.rules),
+            findings=tuple(replace(each, path=str(PurePath(folder, each.path))) for each in results.findings),
         ),
     )
 
@@ -88,10 +88,10 @@ def block_places(root: Path, results: PolicyResults) -> Mapping[str, BlockPlace]
         for match in _HEADER.finditer(source.text):
             line = source.text.count("\n", 0, match.start(1)) + 1
             by_block.setdefault((match[1], match[2]), BlockPlace(source.path, line))
-    found: dict[str, BlockPlace] = {}
+    places: dict[str, BlockPlace] = {}
     for address in wanted:
         parsed = parse_address(address)
         place = by_block.get((parsed.type, parsed.name)) if parsed is not None else None
         if place is not None:
-            found[address] = place
-    return found
+            places[address] = place
+    return places

@@ -43,9 +43,9 @@ def policies_in(
     """The policies in the files of ``root``. ``values``: those of variables in the plan, without the
     sensitive ones; one that the plan does not have has its default.
     """
-    found = top_blocks(root, (POLICY,), diagnostics)
-    if not found.blocks:
-        return Policies(rules=(), scope=Scope(), sources=found.sources)
+    policies = top_blocks(root, (POLICY,), diagnostics)
+    if not policies.blocks:
+        return Policies(rules=(), scope=Scope(), sources=policies.sources)
     names = top_blocks(root, (_VARIABLE, _LOCALS), diagnostics)
     blocks = {
         block.labels[0]: block for block in names.blocks if block.type == _VARIABLE and len(block.labels) == 1
@@ -56,9 +56,9 @@ def policies_in(
     symbols = _Symbols(root, values, workspace, registry, blocks, local_values)
     declared = [*(f"var.{name}" for name in blocks), *(f"local.{name}" for name in local_values)]
     context = PolicyContext(scope=symbols.scope, declared=declared, types=registry.types)
-    labelled = [block for block in found.blocks if len(block.labels) == 1]
+    labelled = [block for block in policies.blocks if len(block.labels) == 1]
     rules = rules_of(labelled, context, diagnostics)
-    return Policies(rules=rules, scope=symbols.scope, sources={**names.sources, **found.sources})
+    return Policies(rules=rules, scope=symbols.scope, sources={**names.sources, **policies.sources})
 
 
 class _Symbols:

@@ -73,9 +73,9 @@ def _rule(block: BlockNode, diagnostics: Diagnostics) -> WorkspaceRule | None:
 def _approvals(attribute: AttributeNode, diagnostics: Diagnostics) -> str:
     """The environment variable that ``{ approvals = "env:NAME" }`` names."""
     if isinstance(attribute.expr, ObjectConstructor) and len(attribute.expr.items) == 1:
-        [item] = attribute.expr.items
-        key = getattr(item.key, "name", None) or literal_text(item.key)
-        text = literal_text(item.value) or ""
+        [member] = attribute.expr.items
+        key = getattr(member.key, "name", None) or literal_text(member.key)
+        text = literal_text(member.value) or ""
         if key == _REVIEW and text.startswith(_ENVIRONMENT) and len(text) > len(_ENVIRONMENT):
             return text.removeprefix(_ENVIRONMENT)
     why = (

@@ -37,7 +37,7 @@ def encode_plan(plan: Plan, *, tool_version: str, root: str) -> bytes:
         "kind": KIND,
         "flareiac_version": tool_version,
         **stored(encode(whole), root),
-        "bound": {"root": plan.made_in, "places": [encode(item) for item in plan.bound]},
+        "bound": {"root": plan.made_in, "places": [encode(place) for place in plan.bound]},
     }
     # One resource after the other: the encoded data of all take many times the memory of their text.
     planned: dict[str, Data] = {}
@@ -46,9 +46,9 @@ def encode_plan(plan: Plan, *, tool_version: str, root: str) -> bytes:
         _part(_with_repeats_named(stored(encode(resource), root), planned)) for resource in plan.resources
     )
     parts[_REFERENCES] = _object_of(
-        (address, _part(_as_planned(item, planned.get(address))))
+        (address, _part(_as_planned(reference, planned.get(address))))
         for each in plan.references.items()
-        for address, item in stored(encode_references(dict([each])), root).items()
+        for address, reference in stored(encode_references(dict([each])), root).items()
     )
     signed = hashlib.sha256()
     for piece in _object_of(parts.items()).canonical:
@@ -80,7 +80,7 @@ def decode_plan(content: bytes | str, where: str, root: str) -> Plan:
         head = restored({**document, _RESOURCES: [], _REFERENCES: {}}, root)
         del document
         plan = decode(Plan, head, complete=True)
-        places = tuple(decode(BoundPlace, item, complete=True) for item in bound["places"])
+        places = tuple(decode(BoundPlace, place, complete=True) for place in bound["places"])
         planned = _planned(resources, root)
         return replace(
             plan,
@@ -125,24 +125,28 @@ def _part(value: Any) -> _Part:
     return _Part([text.encode()], [canonical(value).encode()])
 
 
-def _list_of(items: Iterable[_Part]) -> _Part:
-    found = list(items)
+def _list_of(parts: Iterable[_Part]) -> _Part:
+    listed = list(parts)
     return _Part(
-        [b"[\n", *_between(b",\n", (item.text for item in found)), b"\n]"],
-        [b"[", *_between(b",", (item.canonical for item in found)), b"]"],
+        [b"[\n", *_between(b",\n", (part.text for part in listed)), b"\n]"],
+        [b"[", *_between(b",", (part.canonical for part in listed)), b"]"],
     )
 
 
-def _object_of(items: Iterable[tuple[str, _Part]]) -> _Part:
-    found = {name: (write_json(name, ensure_ascii=False).encode() + b":", item) for name, item in items}
+def _object_of(parts: Iterable[tuple[str, _Part]]) -> _Part:
+    members = {name: (write_json(name, ensure_ascii=False).encode() + b":", part) for name, part in parts}
     return _Part(
-        [b"{\n", *_between(b",\n", ([name, *item.text] for name, item in found.values())), b"\n}"],
-        [b"{", *_between(b",", ([found[key][0], *found[key][1].canonical] for key in sorted(found))), b"}"],
+        [b"{\n", *_between(b",\n", ([name, *part.text] for name, part in members.values())), b"\n}"],
+        [
+            b"{",
+            *_between(b",", ([members[key][0], *members[key][1].canonical] for key in sorted(members))),
+            b"}",
+        ],
     )
 
 
-def _between(separator: bytes, items: Iterable[list[bytes]]) -> Iterator[bytes]:
-    for number, pieces in enumerate(items):
+def _between(separator: bytes, piece_lists: Iterable[list[bytes]]) -> Iterator[bytes]:
+    for number, pieces in enumerate(piece_lists):
         if number:
             yield separator
         yield from pieces

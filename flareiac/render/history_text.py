@@ -31,18 +31,18 @@ def history_text(current: Snapshot | Damaged, earlier: Sequence[Earlier], *, wid
             now = f"The state cannot be read ({problem})."
     if not earlier:
         return f"{now} No earlier state is kept.\n"
-    rows = tuple(_row(item) for item in earlier)
+    rows = tuple(_row(state) for state in earlier)
     lines = table_lines(TextTable(columns=_COLUMNS, rows=rows), width)
     return "\n".join([f"{now} Kept before it:", "", *lines, *_remarks(earlier), *_encrypted(earlier)]) + "\n"
 
 
 def _remarks(earlier: Sequence[Earlier]) -> list[str]:
-    said = [f"{item.serial}: {printable(item.remark)}" for item in earlier if item.remark]
+    said = [f"{state.serial}: {printable(state.remark)}" for state in earlier if state.remark]
     return ["", *said] if said else []
 
 
 def _encrypted(earlier: Sequence[Earlier]) -> list[str]:
-    count = sum(item.encrypted for item in earlier)
+    count = sum(state.encrypted for state in earlier)
     if not count:
         return []
     which = "1 of them cannot" if count == 1 else f"{count} of them cannot"
@@ -65,37 +65,37 @@ def history_json(current: Snapshot | Damaged, earlier: Sequence[Earlier]) -> Jso
         **({"remark": there.remark.text} if there is not None and there.remark is not None else {}),
         "history": [
             {
-                "name": item.name,
-                "written": None if item.written is None else utc_time(item.written),
-                "serial": item.serial,
-                "resources": item.resources,
-                "size": item.size,
-                "encrypted": item.encrypted,
-                **({"remark": item.remark} if item.remark else {}),
+                "name": state.name,
+                "written": None if state.written is None else utc_time(state.written),
+                "serial": state.serial,
+                "resources": state.resources,
+                "size": state.size,
+                "encrypted": state.encrypted,
+                **({"remark": state.remark} if state.remark else {}),
             }
-            for item in earlier
+            for state in earlier
         ],
     }
 
 
-def difference_text(found: Difference | Damaged, serial: int | None) -> str:
+def difference_text(difference: Difference | Damaged, serial: int | None) -> str:
     """Renders the changes of the state by going back, and what it does not change."""
-    if isinstance(found, Damaged):
+    if isinstance(difference, Damaged):
         return "\n".join(
             [
-                f"The state cannot be read ({found}). The one with the serial {serial} takes its place.",
+                f"The state cannot be read ({difference}). The one with the serial {serial} takes its place.",
                 "",
                 "Which changes were recorded after that is not known. The resources stay as they are; the",
                 "next plan shows how they differ from it, and blocks what exists and is not recorded.",
             ]
         )
     lines = [f"Going back to the state with the serial {serial} changes what is recorded:", ""]
-    lines += [f"  + {address} is recorded again" for address in found.added]
-    lines += [f"  - {address} is no longer recorded" for address in found.removed]
-    for address, places in found.changed.items():
+    lines += [f"  + {address} is recorded again" for address in difference.added]
+    lines += [f"  - {address} is no longer recorded" for address in difference.removed]
+    for address, places in difference.changed.items():
         which = f": {', '.join(places)}" if places else ""
         lines.append(f"  ~ {address} is recorded as it was{which}")
-    lines += ["  ~ the outputs are as they were"] if found.outputs else []
+    lines += ["  ~ the outputs are as they were"] if difference.outputs else []
     if len(lines) == 2:
         lines.append("  nothing")
     lines += [

@@ -85,9 +85,12 @@ def _sections(plan: Plan, look: RenderOptions) -> list[str]:
     for resource in plan.resources:
         if (section := section_of(resource)) is not None:
             groups[section].append(resource)
-    blocked = [blocked_entry(item, look) for item in groups.pop(Section.BLOCKED)]
-    drawn = [(Section.BLOCKED, blocked), *((name, entries(items, look)) for name, items in groups.items())]
-    return [_section(_TITLES[name], items, look) for name, items in drawn if items]
+    blocked = [blocked_entry(resource, look) for resource in groups.pop(Section.BLOCKED)]
+    drawn = [
+        (Section.BLOCKED, blocked),
+        *((name, entries(resources, look)) for name, resources in groups.items()),
+    ]
+    return [_section(_TITLES[name], entry_lines, look) for name, entry_lines in drawn if entry_lines]
 
 
 def notices(plan: Plan) -> list[str]:
@@ -130,9 +133,9 @@ def _noticed(plan: Plan, look: RenderOptions) -> list[str]:
     return ["\n".join([look.style.strong(_NOTICED), "", *lines])] if lines else []
 
 
-def _section(title: str, items: Sequence[list[str]], look: RenderOptions) -> str:
+def _section(title: str, entry_lines: Sequence[list[str]], look: RenderOptions) -> str:
     separator = "\n" if look.detail == "summary" else "\n\n"
-    return f"{look.style.strong(title)}\n\n" + separator.join("\n".join(lines) for lines in items)
+    return f"{look.style.strong(title)}\n\n" + separator.join("\n".join(lines) for lines in entry_lines)
 
 
 def _output_section(changes: Mapping[str, OutputChange], look: RenderOptions) -> list[str]:
@@ -146,7 +149,7 @@ def _output_section(changes: Mapping[str, OutputChange], look: RenderOptions) ->
 
 def output_line(label: str, change: OutputChange, style: Style) -> str:
     """One changed output: its sign, and its values before and after."""
-    sensitive = any(item is not None and item.sensitive for item in (change.before, change.after))
+    sensitive = any(output is not None and output.sensitive for output in (change.before, change.after))
 
     def shown(value: Data) -> str:
         return inline(REDACTED if sensitive and value is not UNKNOWN else value)
@@ -167,10 +170,12 @@ def _operations(operations: Sequence[Operation], look: RenderOptions) -> str:
     lines = [look.style.strong("Operations, in order:")]
     numbers = {operation.id: number for number, operation in enumerate(operations, start=1)}
     digits = len(str(len(operations)))
-    for item in operations:
+    for operation in operations:
         indent = " " * (digits + 4)
-        lines.append(wrapped(_operation_text(item), look.width, f"  {numbers[item.id]:>{digits}}. ", indent))
-        for edge in item.edges:
+        lines.append(
+            wrapped(_operation_text(operation), look.width, f"  {numbers[operation.id]:>{digits}}. ", indent)
+        )
+        for edge in operation.edges:
             text = f"after {numbers[edge.after]}: {edge.reason}" if edge.after in numbers else edge.reason
             lines.append(look.style.quiet(wrapped(text, look.width, indent, f"{indent}  ")))
     return "\n".join(lines)
@@ -191,17 +196,21 @@ def _operation_text(operation: Operation) -> str:
 
 def unproven(plan: Plan) -> list[str]:
     """Renders what a plan has not checked."""
-    found = Counter(
+    unchecked = Counter(
         (resource.type, resource.proposal.unproven)
         for resource in plan.resources
         if resource.proposal.unproven and not resource.proposal.blockers
     )
-    wanted = Counter((item.type, item.proposal.unproven) for item in plan.resources if item.proposal.provable)
+    wanted = Counter(
+        (resource.type, resource.proposal.unproven)
+        for resource in plan.resources
+        if resource.proposal.provable
+    )
     return [
         *(
             f"Not checked yet: the {what} of {number} {kind}{'' if number == 1 else 's'}. plan -prove checks "
             "it here. apply checks it first, and changes nothing if it is wrong."
-            for (kind, what), number in found.items()
+            for (kind, what), number in unchecked.items()
         ),
         *(
             f"Blocked until proven: the {what} of {number} {kind}{'' if number == 1 else 's'}. plan -prove "
@@ -239,8 +248,8 @@ def _protection(plan: Plan, look: RenderOptions) -> str:
 
 
 def _due_alone(due: int) -> str:
-    found = f"{due} maintenance {'task is' if due == 1 else 'tasks are'} due." if due else "Nothing is due."
-    return f"{found} (Only maintenance was planned.)"
+    text = f"{due} maintenance {'task is' if due == 1 else 'tasks are'} due." if due else "Nothing is due."
+    return f"{text} (Only maintenance was planned.)"
 
 
 def _last_line(plan: Plan, look: RenderOptions) -> str:
@@ -256,16 +265,16 @@ def _conclusion(plan: Plan) -> str:
         return "Planning failed: this plan has errors and cannot be applied."
     if refused := refused_by(plan.policy):
         return f"{refused} Nothing can be applied. {plan_line(counts(plan))}"
-    found = counts(plan)
-    nothing = not (plan.changes or plan.output_changes or found.blocked or plan.protection)
+    totals = counts(plan)
+    nothing = not (plan.changes or plan.output_changes or totals.blocked or plan.protection)
     if not nothing:
-        return plan_line(found)
-    due = f" Due: {found.due}." if found.due else ""
+        return plan_line(totals)
+    due = f" Due: {totals.due}." if totals.due else ""
     if plan.unknown:
         return _not_known(plan.unknown, due)
     if plan.destroy:
         return "No changes. Nothing is recorded, so there is nothing to destroy."
     if plan.maintenance_only:
-        return _due_alone(found.due)
+        return _due_alone(totals.due)
     # Maintenance deletes, so a plan with some is not one without changes.
-    return plan_line(found) if found.due else "No changes. Your resources match the configuration."
+    return plan_line(totals) if totals.due else "No changes. Your resources match the configuration."

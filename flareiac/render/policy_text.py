@@ -35,7 +35,7 @@ def policy_section(results: PolicyResults, style: Style, width: int) -> str:
     by_rule: dict[str, list[Finding]] = {}
     for finding in results.findings:
         by_rule.setdefault(finding.name, []).append(finding)
-    for findings in sorted(by_rule.values(), key=lambda found: not any(each.refuses for each in found)):
+    for findings in sorted(by_rule.values(), key=lambda findings: not any(each.refuses for each in findings)):
         for finding in findings[:_MOST_IN_PLAN]:
             lines.extend(_finding(finding, style, width))
         if len(findings) > _MOST_IN_PLAN:

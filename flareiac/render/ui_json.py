@@ -72,8 +72,8 @@ def plan_lines(
     lines = [version_line(tool_version, clock)]
     if plan is not None:
         lines.extend(_drifted(resource, clock) for resource in plan.resources if resource.proposal.drift)
-        lines.extend(_planned(item, clock) for item in plan.resources if _is_told(item))
-        lines.extend(_due(item, clock) for item in plan.due)
+        lines.extend(_planned(resource, clock) for resource in plan.resources if _is_told(resource))
+        lines.extend(_due(due, clock) for due in plan.due)
         if not plan.errored:
             lines.append(_plan_summary(plan, clock))
         if plan.output_changes:
@@ -85,8 +85,8 @@ def plan_lines(
 
 
 def _plan_summary(plan: Plan, clock: Clock) -> Line:
-    found = counts(plan)
-    return _summary(_plan_message(plan, found), found, "plan", clock)
+    totals = counts(plan)
+    return _summary(_plan_message(plan, totals), totals, "plan", clock)
 
 
 def _policy(finding: Finding, clock: Clock) -> Line:
@@ -94,14 +94,14 @@ def _policy(finding: Finding, clock: Clock) -> Line:
     return _line(level, finding_line(finding), clock, {"type": "policy", "policy": encode(finding)})
 
 
-def _plan_message(plan: Plan, found: Counts) -> str:
+def _plan_message(plan: Plan, totals: Counts) -> str:
     if refused := refused_by(plan.policy):
-        return f"{refused} Nothing can be applied. {plan_line(found)}"
-    if plan.unknown and not (plan.changes or plan.output_changes or found.blocked):
-        planned = "Only maintenance is" if found.due else "No changes are"
+        return f"{refused} Nothing can be applied. {plan_line(totals)}"
+    if plan.unknown and not (plan.changes or plan.output_changes or totals.blocked):
+        planned = "Only maintenance is" if totals.due else "No changes are"
         return f"{planned} planned, but not everything is known."
-    something = plan.changes or plan.output_changes or found.blocked or found.due
-    return plan_line(found) if something else "No changes."
+    something = plan.changes or plan.output_changes or totals.blocked or totals.due
+    return plan_line(totals) if something else "No changes."
 
 
 def version_line(tool_version: str, clock: Clock = time.time) -> Line:
@@ -137,14 +137,15 @@ def event_record(event: Event, *, clock: Clock = time.time) -> Line | None:
 
 def summary_record(plan: Plan, done: Collection[str], *, clock: Clock = time.time) -> Line:
     """The last line of an apply: what it did. ``done`` are the ids of the operations that succeeded."""
-    found = applied(plan, done)
+    totals = applied(plan, done)
     word = "Destroy" if plan.destroy else "Apply"
     message = (
-        f"{word} complete! Resources: {found.add} added, {found.change} changed, {found.destroy} destroyed."
+        f"{word} complete! Resources: {totals.add} added, {totals.change} changed, "
+        f"{totals.destroy} destroyed."
     )
     if len(done) < len(plan.operations):
         message = f"Apply incomplete: {len(done)} of {len(plan.operations)} operations done."
-    return _summary(message, found, "destroy" if plan.destroy else "apply", clock)
+    return _summary(message, totals, "destroy" if plan.destroy else "apply", clock)
 
 
 def drift_lines(
@@ -255,7 +256,7 @@ def _drift_finding(finding: DriftFinding, clock: Clock) -> Line:
 
 
 def _drift_summary(report: DriftReport, clock: Clock) -> Line:
-    found = {kind.value: report.resources(kind) for kind in DriftClass}
+    numbers = {kind.value: report.resources(kind) for kind in DriftClass}
     classes = classes_text(report)
     title = "Drift" if report.drifted else "No drift"
     message = f"{title}{': ' if classes else ''}{classes}; {report.checked} checked."
@@ -264,7 +265,7 @@ def _drift_summary(report: DriftReport, clock: Clock) -> Line:
         "checked": report.checked,
         "unchecked": report.unchecked,
         "findings": len(report.findings),
-        **found,
+        **numbers,
     }
     return _line("info", message, clock, {"type": "drift_summary", "drift": summary})
 
@@ -274,22 +275,24 @@ def _output_lines(changes: Mapping[str, OutputChange], clock: Clock) -> Line:
     for name, change in changes.items():
         action = "create" if change.before is None else "delete" if change.after is None else "update"
         outputs[name] = {
-            "sensitive": any(item is not None and item.sensitive for item in (change.before, change.after)),
+            "sensitive": any(
+                output is not None and output.sensitive for output in (change.before, change.after)
+            ),
             "action": action,
         }
     return _line("info", f"Outputs: {len(outputs)}", clock, {"type": "outputs", "outputs": outputs})
 
 
-def _summary(message: str, found: Counts, operation: str, clock: Clock) -> Line:
+def _summary(message: str, totals: Counts, operation: str, clock: Clock) -> Line:
     changes: Line = {
-        "add": found.add,
-        "change": found.change,
-        "import": found.imported,
-        "remove": found.destroy,
-        "forget": found.forget,
-        "restart": found.restart,
-        "lose": found.lose,
-        "due": found.due,
+        "add": totals.add,
+        "change": totals.change,
+        "import": totals.imported,
+        "remove": totals.destroy,
+        "forget": totals.forget,
+        "restart": totals.restart,
+        "lose": totals.lose,
+        "due": totals.due,
         "operation": operation,
     }
     return _line("info", message, clock, {"type": "change_summary", "changes": changes})

@@ -53,21 +53,21 @@ def encode_references(references: References) -> dict[str, Any]:
     """As JSON, by address."""
     parts = {address: encode(reference) for address, reference in sorted(references.items())}
     return {
-        address: {name: part for name, part in item.items() if name != "address"}
-        for address, item in parts.items()
+        address: {name: part for name, part in fields.items() if name != "address"}
+        for address, fields in parts.items()
     }
 
 
 def decode_references(data: Any) -> References:
     """The inverse of ``encode_references``. Raises ``Mismatch``."""
-    return {address: _decode_reference(address, item) for address, item in data.items()}
+    return {address: _decode_reference(address, encoded) for address, encoded in data.items()}
 
 
 def _decode_reference(address: str, data: Any) -> Resolved:
-    found = decode(Resolved, {**data, "address": address}, f"[{address}]", complete=True)
-    if found.type != block_type(address):
-        raise Mismatch(f"[{address}].type", f"is {found.type!r:.60}, expected that of its address")
-    return found
+    reference = decode(Resolved, {**data, "address": address}, f"[{address}]", complete=True)
+    if reference.type != block_type(address):
+        raise Mismatch(f"[{address}].type", f"is {reference.type!r:.60}, expected that of its address")
+    return reference
 
 
 class _Written(TypedDict):

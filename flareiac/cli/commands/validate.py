@@ -37,23 +37,23 @@ def validate(
         raise typer.BadParameter("-json and -sarif exclude each other.")
     terminal, understood = invocation.terminal, None
     with opened(invocation, variables) as workspace:
-        found = validated(workspace)
-        if prove and not found.diagnostics.has_errors:
+        validation = validated(workspace)
+        if prove and not validation.diagnostics.has_errors:
             understood = prove_declared(workspace, asking_here(invocation))
-            found.diagnostics.extend(understood.diagnostics)
-    sources = found.configuration.sources
+            validation.diagnostics.extend(understood.diagnostics)
+    sources = validation.configuration.sources
     if as_json:
-        terminal.out(write_json(validate_json(found.diagnostics, sources), indent=2))
+        terminal.out(write_json(validate_json(validation.diagnostics, sources), indent=2))
     elif as_sarif:
-        document = diagnostics_sarif(found.diagnostics, sources, tool_version=flareiac.__version__)
+        document = diagnostics_sarif(validation.diagnostics, sources, tool_version=flareiac.__version__)
         terminal.out(write_json(document, indent=2))
     else:
-        complain(terminal, found.diagnostics, sources)
-        if not found.diagnostics.has_errors:
+        complain(terminal, validation.diagnostics, sources)
+        if not validation.diagnostics.has_errors:
             terminal.out("Success! The configuration is valid.")
         if understood is not None and (text := _proven(understood)):
             terminal.out(text)
-    return ExitCode.ERROR if found.diagnostics.has_errors else ExitCode.DONE
+    return ExitCode.ERROR if validation.diagnostics.has_errors else ExitCode.DONE
 
 
 def _proven(understood: Understood) -> str:
@@ -61,8 +61,8 @@ def _proven(understood: Understood) -> str:
         f"the {what} of {number} {kind}{'' if number == 1 else 's'}"
         for (kind, what), number in understood.checked.items()
     ]
-    found = [f"Checked here: {', '.join(texts)}."] if texts else []
+    sentences = [f"Checked here: {', '.join(texts)}."] if texts else []
     if understood.unknown:
-        found.append(f"Too little is declared to check {', '.join(understood.unknown)}.")
+        sentences.append(f"Too little is declared to check {', '.join(understood.unknown)}.")
     nothing = "" if understood.diagnostics else "Nothing has to be checked here."
-    return " ".join(found) or nothing
+    return " ".join(sentences) or nothing

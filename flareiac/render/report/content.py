@@ -251,9 +251,9 @@ def report_of(
         if (section := section_of(resource)) is not None:
             by_section[section].append(resource)
     by_section[Section.DESTRUCTIVE].sort(key=_keeps_its_data)
-    touched = [(section, item) for section, items in by_section.items() for item in items]
+    touched = [(section, resource) for section, resources in by_section.items() for resource in resources]
     groups: dict[tuple[Any, ...], _Alike] = {}
-    changes = tuple(_change(item, section, types, groups) for section, item in touched)
+    changes = tuple(_change(resource, section, types, groups) for section, resource in touched)
     return Report(
         format_version=FORMAT_VERSION,
         flareiac_version=tool_version,
@@ -278,17 +278,19 @@ def report_of(
         outputs=tuple(_output(name, change) for name, change in plan.output_changes.items()),
         complaints=tuple(
             Complaint(
-                severity=item.severity,
-                code=item.code,
-                summary=item.summary,
-                detail=item.detail,
-                address=item.address or "",
+                severity=diagnostic.severity,
+                code=diagnostic.code,
+                summary=diagnostic.summary,
+                detail=diagnostic.detail,
+                address=diagnostic.address or "",
             )
-            for item in sorted(plan.diagnostics, key=lambda item: item.severity is not Severity.ERROR)
+            for diagnostic in sorted(
+                plan.diagnostics, key=lambda diagnostic: diagnostic.severity is not Severity.ERROR
+            )
         ),
         notes=(*([protection_line(plan)] if plan.protection else []), *unproven(plan), *notices(plan)),
         lineage=lineage(
-            uses, (item for _, item in touched), {it.address: it.reason for it in changes}, picture
+            uses, (resource for _, resource in touched), {it.address: it.reason for it in changes}, picture
         ),
         policy=plan.policy,
     )
@@ -395,9 +397,9 @@ def _when_gone(resource: PlannedResource) -> list[str]:
 
 
 def _first(texts: Iterable[str]) -> list[str]:
-    found = list(texts)
-    more = [f"and {len(found) - _FEW} more"] if len(found) > _FEW else []
-    return [*found[:_FEW], *more]
+    listed = list(texts)
+    more = [f"and {len(listed) - _FEW} more"] if len(listed) > _FEW else []
+    return [*listed[:_FEW], *more]
 
 
 def interruption_of(resource: PlannedResource) -> Interruption | None:
@@ -423,9 +425,9 @@ def _state(resource: PlannedResource) -> StateVerdict:
     return StateVerdict.KEPT_IF_PROVEN if Effect.TAKEN in effects else StateVerdict.KEPT
 
 
-def _attribute(found: Mapping[str, Any]) -> ChangedAttribute:
-    values = {name: found[name] for name in ("old", "new", "live", "note", "sensitive")}
-    return ChangedAttribute(path=tuple(found["path"]), origin=Origin(found["origin"]), **values)
+def _attribute(change: Mapping[str, Any]) -> ChangedAttribute:
+    values = {name: change[name] for name in ("old", "new", "live", "note", "sensitive")}
+    return ChangedAttribute(path=tuple(change["path"]), origin=Origin(change["origin"]), **values)
 
 
 def _output(name: str, change: OutputChange) -> ChangedOutput:
@@ -440,8 +442,8 @@ def _output(name: str, change: OutputChange) -> ChangedOutput:
 
 
 def _verdict(plan: Plan) -> Verdict:
-    found = counts(plan)
-    changes = len(plan.output_changes) + sum(not item.proposal.blockers for item in plan.changes)
+    totals = counts(plan)
+    changes = len(plan.output_changes) + sum(not resource.proposal.blockers for resource in plan.changes)
     return Verdict(
         parts=tuple(_verdict_parts(plan, changes)),
         sentence=sentence(plan),
@@ -449,31 +451,31 @@ def _verdict(plan: Plan) -> Verdict:
         errored=plan.errored,
         partial=plan.targeted or plan.maintenance_only,
         changes=changes,
-        add=found.add,
-        change=found.change,
-        destroy=found.destroy,
-        imports=found.imported,
-        forget=found.forget,
-        restart=found.restart,
-        generation=found.generation,
-        lose_data=found.lose_data,
-        blocked=found.blocked,
-        due=found.due,
+        add=totals.add,
+        change=totals.change,
+        destroy=totals.destroy,
+        imports=totals.imported,
+        forget=totals.forget,
+        restart=totals.restart,
+        generation=totals.generation,
+        lose_data=totals.lose_data,
+        blocked=totals.blocked,
+        due=totals.due,
     )
 
 
 def _verdict_parts(plan: Plan, changes: int) -> Iterator[VerdictPart]:
-    found = counts(plan)
-    errors = Counter(item.severity for item in plan.diagnostics)[Severity.ERROR]
+    totals = counts(plan)
+    errors = Counter(diagnostic.severity for diagnostic in plan.diagnostics)[Severity.ERROR]
     if errors:
         yield VerdictPart(text=f"planning failed with {many(errors, 'error')}", grave=True)
     yield VerdictPart(text=many(changes, "change") if changes else "no changes")
     parts = (
-        (found.restart, many(found.restart, "restart"), False),
-        (found.destroy, f"{found.destroy} destroyed", True),
-        (found.lose_data, f"{found.lose_data} {'loses' if found.lose_data == 1 else 'lose'} data", True),
-        (found.generation, many(found.generation, "new generation"), True),
-        (found.due, f"{many(found.due, 'maintenance task')} due", False),
+        (totals.restart, many(totals.restart, "restart"), False),
+        (totals.destroy, f"{totals.destroy} destroyed", True),
+        (totals.lose_data, f"{totals.lose_data} {'loses' if totals.lose_data == 1 else 'lose'} data", True),
+        (totals.generation, many(totals.generation, "new generation"), True),
+        (totals.due, f"{many(totals.due, 'maintenance task')} due", False),
     )
     yield from (VerdictPart(text=text, grave=grave) for number, text, grave in parts if number)
     if plan.unknown:
@@ -486,4 +488,4 @@ def _verdict_parts(plan: Plan, changes: int) -> Iterator[VerdictPart]:
         yield VerdictPart(text="maintenance alone was planned")
     if plan.policy is not None and (refusing := plan.policy.failing):
         yield VerdictPart(text=f"{many(len(refusing), 'mandatory rule')} not met", grave=True)
-    yield VerdictPart(text=f"blocked: {found.blocked or 'no'}", grave=bool(found.blocked))
+    yield VerdictPart(text=f"blocked: {totals.blocked or 'no'}", grave=bool(totals.blocked))
