@@ -29,7 +29,8 @@ _ELEMENTS: Final = re.compile(
 _ATTRIBUTES: Final = re.compile(
     "lang|charset|http-equiv|content|name|rel|href|id|class|type|autocomplete|spellcheck|value|label|role"
     "|aria-(live|label|labelledby)|hidden|open|data-(type|effects|owners|node|ends)|tabindex|scope"
-    "|viewbox|width|height|x|y|rx|d|marker-end|refx|refy|marker(width|height)|orient|textlength|lengthadjust"
+    "|xmlns|viewbox|width|height|x|y|rx|d|marker-end|refx|refy|marker(width|height)|orient|textlength"
+    "|lengthadjust"
 )
 
 
