@@ -51,7 +51,7 @@ def _is_sla(value: Data) -> str | None:
 
 
 def _problem_of(bound: Data) -> str | None:
-    if isinstance(bound, int | float) and (bound < 0 or bound != int(bound)):
+    if isinstance(bound, float) or (isinstance(bound, int) and bound < 0):
         return f"max_lag is {bound}. Write a whole number of records, from 0 on."
     if isinstance(bound, str):
         if (problem := is_duration(bound)) is not None:
