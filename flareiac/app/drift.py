@@ -2,13 +2,16 @@
 nothing.
 """
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Final
 
 from flareiac.app.plan import PlanRequest, plan
 from flareiac.app.service_levels import outside_readers
-from flareiac.app.workspace import Workspace
+from flareiac.app.workspace import Workspace, state_errors
+from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostics, Failure
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.paths import Path
@@ -17,6 +20,7 @@ from flareiac.model.drift import DriftClass, DriftFinding, DriftReport
 from flareiac.model.plan import Plan
 from flareiac.model.service_levels import ReaderStatus, Verdict
 from flareiac.planning.drift import drift_findings, finding_of
+from flareiac.planning.drift_ignores import ignore_warnings, with_ignores
 from flareiac.planning.fan_out import Unanswered, answers, workers
 from flareiac.planning.make_plan import Inputs
 from flareiac.planning.observe import TIMEOUT
@@ -25,27 +29,80 @@ from flareiac.sdk.capabilities import Tracing
 from flareiac.sdk.driver import Driver
 from flareiac.sdk.requests import TraceRequest
 from flareiac.sdk.results import NOT_TRACED, Trace
+from flareiac.sdk.state import LockInfo
+
+_PAUSE_S: Final = 0.5
+_ATTEMPTS: Final = 3
+"""A state that changes so often while drift reads is being worked at, though no one holds its lock by now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """The drift (None when the configuration has errors), and all complaints."""
+    """The drift (None where it is not known), and all complaints. ``is_at_work``: another command is, so that
+    nothing could be compared.
+    """
 
     drift: DriftReport | None
     diagnostics: Diagnostics
     sources: Mapping[str, Source]
+    is_at_work: bool = False
 
 
-def drift(workspace: Workspace, request: PlanRequest) -> Found:
-    """Compares what is recorded with what is there. Raises ``Failure`` when the state cannot be read."""
+def drift(workspace: Workspace, request: PlanRequest, *, timeout: float = 0.0) -> Found:
+    """Compares what is recorded with what is there. Raises ``Failure`` when the state cannot be read.
+
+    What another command is doing meanwhile is not drift, so nothing is reported that was read while one held
+    the lock, or while the state changed. ``timeout``: seconds to wait for it.
+    """
+    deadline = time.monotonic() + timeout
+    attempts = 0
+    while True:
+        with state_errors(workspace):
+            holder, before = workspace.store.lock_info(), _moment(workspace)
+        if holder is None:
+            attempts += 1
+            outcome = _compared_now(workspace, request)
+            with state_errors(workspace):
+                holder = workspace.store.lock_info()
+                if holder is None and _moment(workspace) == before:
+                    return outcome
+        if time.monotonic() >= deadline and (holder is not None or attempts >= _ATTEMPTS):
+            diagnostics = Diagnostics()
+            diagnostics.error(codes.NOT_COMPARED, _at_work(holder))
+            return Found(drift=None, diagnostics=diagnostics, sources={}, is_at_work=True)
+        time.sleep(_PAUSE_S)
+
+
+def _moment(workspace: Workspace) -> tuple[str | None, int]:
+    """Returns what tells two moments of the state apart."""
+    moment = workspace.store.read()
+    revision = None if moment.snapshot is None else moment.snapshot.revision
+    return revision, len(moment.journal.records)
+
+
+def _at_work(holder: LockInfo | None) -> str:
+    who = (
+        "Other commands change the state again and again"
+        if holder is None
+        else f"{holder.owner} on {holder.host} runs {holder.operation} with process {holder.pid} "
+        f"(lock {holder.id})"
+    )
+    return f"{who}, and what that has done by half is no drift. Wait for its end with -lock-timeout=10m."
+
+
+def _compared_now(workspace: Workspace, request: PlanRequest) -> Found:
     report = plan(workspace, replace(request, confirm=True, policies=False))
-    if report.plan is None or report.inputs is None:
+    if report.plan is None or report.inputs is None or report.configuration is None:
         return Found(drift=None, diagnostics=report.diagnostics, sources=report.sources)
-    compared_report = compared(report.plan, report.inputs, report.recorded)
-    traced_findings = _traced(workspace, report.inputs, compared_report.findings)
-    levels = outside_readers(workspace, report.inputs.snapshot, only_bounded=True)
+    inputs, rules = report.inputs, report.configuration.settings.drift_ignores
+    everything = compared(report.plan, inputs, report.recorded)
+    levels = outside_readers(workspace, inputs.snapshot, only_bounded=True)
+    everything = replace(everything, findings=(*everything.findings, *unkept(inputs, levels)))
+    kept = with_ignores(everything, rules, inputs.time)
+    known = (*inputs.snapshot.resources, *inputs.desired.resources)
+    report.diagnostics.extend(ignore_warnings(rules, kept.findings, known, inputs.time))
     return Found(
-        drift=replace(compared_report, findings=(*traced_findings, *unkept(report.inputs, levels))),
+        drift=replace(kept, findings=_traced(workspace, inputs, kept.findings)),
         diagnostics=report.diagnostics,
         sources=report.sources,
     )
@@ -55,8 +112,11 @@ def compared(made: Plan, inputs: Inputs, recorded: int) -> DriftReport:
     """Returns the differences from what was recorded. ``recorded``: how many resources the state holds.
     Pure.
     """
-    checked = sum(1 for resource in made.resources if resource.recorded is not None)
-    return DriftReport(findings=drift_findings(inputs, made), checked=checked, unchecked=recorded - checked)
+    addresses = tuple(
+        sorted(resource.address for resource in made.resources if resource.recorded is not None)
+    )
+    unchecked = recorded - len(addresses)
+    return DriftReport(findings=drift_findings(inputs, made), addresses=addresses, unchecked=unchecked)
 
 
 def _traced(

@@ -206,5 +206,5 @@ def _held(held: LockHeld) -> Diagnostic:
     return error(
         codes.STATE_LOCKED,
         f"{info.owner} on {info.host} holds it for {info.operation} (lock {info.id}; it runs out at {until}"
-        f"{by} unless renewed). Wait for it with -lock-timeout=60s; plan and drift need no lock.",
+        f"{by} unless renewed). Wait for it with -lock-timeout=60s; plan needs no lock.",
     )

@@ -19,7 +19,7 @@ from flareiac.config.policies import PolicyContext, rules_of
 from flareiac.config.registry import Registry
 from flareiac.config.resource_block import ResourceBlock
 from flareiac.config.resource_instance import ResourceInstance
-from flareiac.config.settings import check_version, read_settings
+from flareiac.config.settings import Settings, check_version, read_settings
 from flareiac.config.variables import Inputs
 from flareiac.kernel import codes
 from flareiac.kernel.articles import with_article
@@ -41,6 +41,7 @@ class Configuration:
 
     desired: Desired
     sources: Mapping[str, Source]
+    settings: Settings
 
 
 def load(
@@ -69,7 +70,7 @@ def load(
     module = collect(bodies, registry.types, diagnostics)
     given = inputs(files)
     check_version(module.settings, diagnostics)
-    read_settings(module.settings, registry.backends, diagnostics)
+    settings = read_settings(module.settings, registry.backends, diagnostics)
     call = ModuleCall(evaluation=evaluation, module=module, text_is_read=text_is_read)
     _embed_connections(call)
     call.take(given)
@@ -78,7 +79,7 @@ def load(
     rules_of(module.policies.values(), _policy_context(call), diagnostics)
     evaluation.kept.close()
     sources = {**files.sources, **{each.path: each for each in given.given if isinstance(each, Source)}}
-    return Configuration(desired=_desired(call, files), sources=sources)
+    return Configuration(desired=_desired(call, files), sources=sources, settings=settings)
 
 
 def _embed_connections(call: ModuleCall) -> None:

@@ -6,17 +6,19 @@ from typing import Final
 
 import flareiac
 from flareiac.config.backend import BackendBlock, BackendKinds, read_backend
+from flareiac.config.drift_ignores import read_drift_ignores
 from flareiac.config.encryption import EncryptionBlock, read_encryption
 from flareiac.config.protection import WorkspaceRule, read_workspace_rules
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.lang.syntax import BlockNode, literal_text
+from flareiac.model.drift import DriftIgnore
 
 _ATTRIBUTES: Final = ("owner", "required_version", "state_owner")
 _OWNER: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./-]{0,89}")
-_BLOCKS: Final = ("backend", "encryption", "workspace")
-_TAKES: Final = 'backend "KIND", encryption and workspace "NAME"'
+_BLOCKS: Final = ("backend", "encryption", "drift_ignore", "workspace")
+_TAKES: Final = 'backend "KIND", encryption, drift_ignore and workspace "NAME"'
 _CONSTRAINT = re.compile(r"\s*(>=|<=|>|<|=|!=|~>)?\s*(\d{1,9}(?:\.\d{1,9}){0,2})\s*\Z")
 
 
@@ -29,6 +31,7 @@ class Settings:
 
     backend: BackendBlock | None = None
     encryption: EncryptionBlock | None = None
+    drift_ignores: tuple[DriftIgnore, ...] = ()
     state_owner: str = ""
     workspaces: tuple[WorkspaceRule, ...] = ()
 
@@ -48,6 +51,7 @@ def read_settings(blocks: Sequence[BlockNode], kinds: BackendKinds, diagnostics:
     backends: list[BlockNode] = []
     encryptions: list[BlockNode] = []
     workspaces: list[BlockNode] = []
+    drift_ignores: list[BlockNode] = []
     for block in blocks:
         for attribute in block.body.attributes:
             if attribute.name not in _ATTRIBUTES:
@@ -65,6 +69,8 @@ def read_settings(blocks: Sequence[BlockNode], kinds: BackendKinds, diagnostics:
                     encryptions.append(nested)
                 case "workspace":
                     workspaces.append(nested)
+                case "drift_ignore":
+                    drift_ignores.append(nested)
                 case other:
                     diagnostics.error(
                         codes.UNKNOWN_BLOCK,
@@ -75,6 +81,7 @@ def read_settings(blocks: Sequence[BlockNode], kinds: BackendKinds, diagnostics:
     return Settings(
         backend=read_backend(backends, kinds, diagnostics),
         encryption=read_encryption(encryptions, diagnostics),
+        drift_ignores=read_drift_ignores(drift_ignores, diagnostics),
         state_owner=_state_owner(blocks, diagnostics),
         workspaces=read_workspace_rules(workspaces, diagnostics),
     )

@@ -8,6 +8,7 @@ from typing import Final
 from flareiac.kernel.data import ABSENT, Data, canonical, digest
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.paths import Path, render_path
+from flareiac.kernel.sources import Span
 from flareiac.sdk.results import NOT_TRACED, Trace
 
 _PASSING: Final = re.compile(r"(?<![\w\"#])\d[\d.,:TZ+-]*(?![\w\"])")
@@ -66,14 +67,51 @@ def fingerprint_of(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DriftIgnore:
+    """A ``drift_ignore`` block. ``address``: an address or a glob; ``attribute``: the same of an attribute,
+    empty for everything about the resource.
+
+    ``expires``: when it ends, in UTC seconds since 1970, None for never; ``until``: that as it is written.
+    """
+
+    address: str
+    attribute: str
+    reason: str
+    expires: float | None = None
+    until: str = ""
+    span: Span | None = None
+
+    def has_expired(self, now: float) -> bool:
+        """Returns True if the rule counts no more at ``now``, in UTC seconds since 1970."""
+        return self.expires is not None and now >= self.expires
+
+    def __str__(self) -> str:
+        return f"{self.address}, attribute {self.attribute}" if self.attribute else self.address
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IgnoredFinding:
+    """A finding, and the rule that names it."""
+
+    finding: DriftFinding
+    rule: DriftIgnore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DriftReport:
-    """All findings, by address. ``checked`` counts the resources that were looked at, ``unchecked`` those
-    that could not be.
+    """All findings, by address. ``addresses`` are the resources that were looked at, ``unchecked`` counts
+    those that could not be.
     """
 
     findings: tuple[DriftFinding, ...] = ()
-    checked: int = 0
+    ignored: tuple[IgnoredFinding, ...] = ()
+    addresses: tuple[str, ...] = ()
     unchecked: int = 0
+
+    @property
+    def checked(self) -> int:
+        """The number of resources that were looked at."""
+        return len(self.addresses)
 
     @property
     def drifted(self) -> bool:

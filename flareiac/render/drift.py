@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from flareiac.kernel.data import Absent, Data, Json
-from flareiac.model.drift import DriftClass, DriftFinding, DriftReport
+from flareiac.model.drift import DriftClass, DriftFinding, DriftReport, IgnoredFinding
 from flareiac.render.control_characters import printable
 from flareiac.render.json_values import place, plain
 from flareiac.render.redaction import REDACTED, Schemas, hides, sensitive_paths
@@ -30,6 +30,9 @@ def drift_text(report: DriftReport, *, colour: bool = False, errored: bool = Fal
     """
     style = Style(colour)
     parts = ["\n".join(_group(group, style)) for group in grouped(report)]
+    if report.ignored:
+        lines = [f"      {printable(ignored_text(ignored))}" for ignored in report.ignored]
+        parts.append("\n".join(["  # ignored by drift_ignore", *lines]))
     parts.append(style.strong(verdict(report, errored=errored)))
     return "\n\n".join(parts) + "\n"
 
@@ -42,6 +45,13 @@ def verdict(report: DriftReport, *, errored: bool) -> str:
     title = "Drift" if report.drifted else "No drift, but"
     rest = "not everything could be checked: " if errored else ""
     return f"{title}: {classes_text(report)}; {rest}{_counted(report)}."
+
+
+def ignored_text(ignored: IgnoredFinding) -> str:
+    """Returns an ignored finding in one line: what it is, why it is ignored, and until when."""
+    rule, finding = ignored.rule, ignored.finding
+    until = f", until {rule.until}" if rule.until else ""
+    return f"{finding.address}: {finding.text} ({rule.reason}{until}; fingerprint {finding.fingerprint})"
 
 
 def classes_text(report: DriftReport) -> str:
@@ -63,7 +73,13 @@ def without_secrets(report: DriftReport, schemas: Schemas) -> DriftReport:
     """Returns the report with each attribute marked that a schema calls sensitive, without its value in the
     text.
     """
-    return replace(report, findings=tuple(_without_secret(finding, schemas) for finding in report.findings))
+    return replace(
+        report,
+        findings=tuple(_without_secret(finding, schemas) for finding in report.findings),
+        ignored=tuple(
+            replace(ignored, finding=_without_secret(ignored.finding, schemas)) for ignored in report.ignored
+        ),
+    )
 
 
 def _without_secret(finding: DriftFinding, schemas: Schemas) -> DriftFinding:
@@ -115,6 +131,11 @@ def moment(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def values_text(finding: DriftFinding) -> str:
+    """Returns the recorded and the live value in one line, empty where the finding has none."""
+    return _values_line(finding, Style(colour=False)) if has_values(finding) else ""
+
+
 def _values_line(finding: DriftFinding, style: Style) -> str:
     old, live = (REDACTED, REDACTED) if finding.sensitive else (finding.old, finding.live)
     label = printable(finding.attribute)
@@ -156,7 +177,8 @@ def finding_json(finding: DriftFinding) -> dict[str, Json]:
 
 def _counted(report: DriftReport) -> str:
     unchecked = f", {report.unchecked} could not be" if report.unchecked else ""
-    return f"{_noun(report.checked, 'resource')} checked{unchecked}"
+    ignored = f", {_noun(len(report.ignored), 'finding')} ignored" if report.ignored else ""
+    return f"{_noun(report.checked, 'resource')} checked{unchecked}{ignored}"
 
 
 def _noun(count: int, noun: str) -> str:

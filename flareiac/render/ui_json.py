@@ -13,7 +13,7 @@ from flareiac.kernel.diagnostics import Diagnostic, Severity
 from flareiac.kernel.records import encode
 from flareiac.kernel.sources import Source
 from flareiac.model.desired import OutputValue
-from flareiac.model.drift import DriftClass, DriftFinding, DriftReport
+from flareiac.model.drift import DriftClass, DriftFinding, DriftReport, IgnoredFinding
 from flareiac.model.events import Completed, Event, Failed, Note, Progressed, Skipped, Started
 from flareiac.model.plan import Operation, OutputChange, Plan, PlannedResource, PlannedTask, Verb
 from flareiac.model.policy import Answer, Finding
@@ -162,6 +162,7 @@ def drift_lines(
     lines, complaints = [version_line(tool_version, clock)], list(diagnostics)
     if report is not None:
         lines.extend(_drift_finding(finding, clock) for finding in report.findings)
+        lines.extend(_ignored_finding(ignored, clock) for ignored in report.ignored)
         if not any(complaint.severity is Severity.ERROR for complaint in complaints):
             lines.append(_drift_summary(report, clock))
     lines.extend(diagnostic_record(complaint, sources or {}, clock=clock) for complaint in complaints)
@@ -255,6 +256,20 @@ def _drift_finding(finding: DriftFinding, clock: Clock) -> Line:
     )
 
 
+def _ignored_finding(ignored: IgnoredFinding, clock: Clock) -> Line:
+    finding, rule = ignored.finding, ignored.rule
+    change: Line = {
+        "resource": resource_record(finding.address, ""),
+        "action": "noop",
+        "flareiac": {
+            **finding_json(finding),
+            "ignored": {"reason": rule.reason, "expires": rule.until or None},
+        },
+    }
+    message = f"{finding.address}: Drift ignored: {rule.reason}"
+    return _line("info", message, clock, {"type": "drift_ignored", "change": change})
+
+
 def _drift_summary(report: DriftReport, clock: Clock) -> Line:
     numbers = {kind.value: report.resources(kind) for kind in DriftClass}
     classes = classes_text(report)
@@ -265,6 +280,7 @@ def _drift_summary(report: DriftReport, clock: Clock) -> Line:
         "checked": report.checked,
         "unchecked": report.unchecked,
         "findings": len(report.findings),
+        "ignored": len(report.ignored),
         **numbers,
     }
     return _line("info", message, clock, {"type": "drift_summary", "drift": summary})

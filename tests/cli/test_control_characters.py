@@ -57,7 +57,7 @@ def everything(*, colour: bool) -> list[str]:
                 trace=Trace(by=Writer(program=HOSTILE, version=HOSTILE, user=HOSTILE, application=HOSTILE)),
             ),
         ),
-        checked=1,
+        addresses=("a.b",),
     )
     return [
         plan_text(made, colour=colour, width=100),

@@ -2,9 +2,10 @@
 
 Always ``plan.txt`` and ``diagnostics.txt``, empty ones left out. Named in the option ``also``: ``plan.json``
 (what ``show -json`` prints of the plan), ``plan.jsonl`` (what ``plan -json`` prints), ``report.md`` and
-``report.json`` (what ``report`` prints of the plan), ``drift.txt`` and ``drift.jsonl`` (what ``drift``
-prints), ``apply.txt`` and ``apply.jsonl`` (what ``apply`` prints once the plan is approved, with and without
-``-json``, in a world of doubles). JSON is laid out for its reader.
+``report.json`` (what ``report`` prints of the plan), ``drift.txt``, ``drift.jsonl``, ``drift.md`` and
+``drift.xml`` (what ``drift`` prints in its four formats), ``apply.txt`` and ``apply.jsonl`` (what ``apply``
+prints once the plan is approved, with and without ``-json``, in a world of doubles). JSON is laid out for its
+reader.
 """
 
 from collections.abc import Iterable
@@ -20,6 +21,8 @@ from flareiac.planning.make_plan import Inputs, make_plan
 from flareiac.render.apply_text import EndedOperations, apply_summary, event_line
 from flareiac.render.diagnostics import text
 from flareiac.render.drift import drift_text
+from flareiac.render.drift_junit import drift_junit
+from flareiac.render.drift_markdown import drift_markdown
 from flareiac.render.plan_json import plan_json
 from flareiac.render.plan_text import plan_text
 from flareiac.render.report.content import report_of
@@ -73,10 +76,14 @@ def _also(case: Case, made: Plan, inputs: Inputs) -> dict[str, str]:
             found["report.md"] = report_markdown(report, case.options.max_chars)
         if "report.json" in case.options.also:
             found["report.json"] = laid_out(report_json(report))
-    if {"drift.txt", "drift.jsonl"} & set(case.options.also):
+    if {"drift.txt", "drift.jsonl", "drift.md", "drift.xml"} & set(case.options.also):
         drift = compared(made, inputs, len(inputs.snapshot.resources))
         if "drift.txt" in case.options.also:
             found["drift.txt"] = drift_text(drift)
+        if "drift.md" in case.options.also:
+            found["drift.md"] = drift_markdown(drift, (), workspace="default")
+        if "drift.xml" in case.options.also:
+            found["drift.xml"] = drift_junit(drift, ())
         if "drift.jsonl" in case.options.also:
             found["drift.jsonl"] = _lines(drift_lines(drift, tool_version=_VERSION, clock=clock))
     if {"apply.txt", "apply.jsonl"} & set(case.options.also):

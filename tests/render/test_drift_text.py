@@ -54,7 +54,7 @@ def report() -> DriftReport:
                 address="job.b", kind=DriftClass.MISSING, text="the driver is dead", fingerprint="05"
             ),
         ),
-        checked=4,
+        addresses=("job.b", "table.a", "table.c", "table.d"),
     )
 
 
@@ -86,7 +86,7 @@ Drift: 1 missing, 1 changed, 1 unmanaged; 4 resources checked.
 
 
 def test_no_drift_says_how_much_was_looked_at() -> None:
-    assert drift_text(DriftReport(checked=1)) == "No drift. 1 resource checked.\n"
+    assert drift_text(DriftReport(addresses=("table.a",))) == "No drift. 1 resource checked.\n"
 
 
 def test_a_finding_as_json_leaves_out_what_is_sensitive_or_unknown() -> None:

@@ -128,7 +128,7 @@ def test_each_finding_is_a_line() -> None:
     finding = DriftFinding(
         address="job.a", kind=DriftClass.MISSING, text="the driver is dead", fingerprint="f"
     )
-    report = DriftReport(findings=(finding,), checked=3)
+    report = DriftReport(findings=(finding,), addresses=("job.a", "job.b", "job.c"))
     _, line, summary = read(drift_lines(report, tool_version="0.1.0", clock=clock))
     assert (line["type"], line["change"]["action"], line["change"]["flareiac"]["class"]) == (
         "resource_drift",
@@ -142,6 +142,7 @@ def test_each_finding_is_a_line() -> None:
         "checked": 3,
         "unchecked": 0,
         "findings": 1,
+        "ignored": 0,
         "changed": 0,
         "missing": 1,
         "unmanaged": 0,
