@@ -26,7 +26,6 @@ SUBSTITUTES: Final[Mapping[str, str]] = MappingProxyType(
         "fmt": "FlareIaC has no formatter yet. terraform fmt - formats HCL from standard input.",
         "console": "The value of an expression: write an output block, and flareiac plan shows what it would "
         "be.",
-        "graph": "flareiac plan -show-steps lists the operations, with what each one waits for.",
         "test": "flareiac validate checks the configuration; apply has Spark check the SQL before it changes "
         "anything.",
         "providers": "Providers are Python packages that pip installs; flareiac explain lists their blocks.",

@@ -81,4 +81,5 @@ def test_without_tables_and_jobs_there_is_nothing_to_tell(project: Path) -> None
         "jobs": [],
         "tables": [],
         "things": [],
+        "readers": [],
     }
