@@ -55,15 +55,15 @@ class Frames:
 
 def encode_frames(frames: Iterable[Frame], chain: int = START) -> tuple[bytes, int]:
     """The bytes of frames that follow one with this ``chain``, and what the next one continues."""
-    found = bytearray()
+    encoded = bytearray()
     for frame in frames:
         head = (
             f"{frame.kind.value} {len(frame.payload):08x} {frame.epoch & 0xFFFFFFFF:08x} "
             f"{zlib.crc32(frame.payload):08x} "
         ).encode()
         chain = zlib.crc32(head, chain)
-        found += head + f"{chain:08x} ".encode() + frame.payload + b"\n"
-    return bytes(found), chain
+        encoded += head + f"{chain:08x} ".encode() + frame.payload + b"\n"
+    return bytes(encoded), chain
 
 
 def encode_frame(frame: Frame) -> bytes:
@@ -78,10 +78,10 @@ def decode_frames(content: bytes, where: str) -> Frames:
     # zeros.
     at, written, chain, is_early = 0, len(content.rstrip(b"\0")), START, True
     while at < len(content):
-        found = _frame(content, at, written, where, (chain, _ALONE) if is_early else (chain,))
-        if found is None:
+        read = _frame(content, at, written, where, (chain, _ALONE) if is_early else (chain,))
+        if read is None:
             return Frames(items=tuple(items), end=at, torn=True, chain=chain)
-        frame, chain = found
+        frame, chain = read
         # A chain that has begun goes on: early versions cannot append to it.
         is_early = is_early and chain == zlib.crc32(content[at : at + _HEADER - _CHECK])
         items.append(frame)
@@ -113,9 +113,9 @@ def _frame(
 
 
 def _header(head: bytes, at: int, where: str) -> tuple[FrameKind, int, int, int, int]:
-    found = _SHAPE.fullmatch(head)
-    if found is None:
+    match = _SHAPE.fullmatch(head)
+    if match is None:
         raise Damaged(where, f"no record begins at byte {at}")
-    kind, *numbers = found.groups()
+    kind, *numbers = match.groups()
     length, epoch, checksum, check = (int(number, 16) for number in numbers)
     return FrameKind(kind.decode()), length, epoch, checksum, check

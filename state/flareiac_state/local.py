@@ -385,8 +385,8 @@ def _damaged_lock_told() -> Iterator[None]:
 
 
 def _kept(path: Path) -> Kept:
-    found = path.stat()
-    return Kept(name=path.name, written=found.st_mtime, size=found.st_size)
+    status = path.stat()
+    return Kept(name=path.name, written=status.st_mtime, size=status.st_size)
 
 
 def _own(lease: Lease) -> LocalLease:

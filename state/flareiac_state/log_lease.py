@@ -174,9 +174,9 @@ class LogLease:
         reach("state.after-append", header.kind)
         if at is None:
             with self._damage_is_a_loss():
-                found = self._tools.reader.record(header.number)
-            if found is None or encode_record(found) != content:
-                self._expect_own(found)
+                record = self._tools.reader.record(header.number)
+            if record is None or encode_record(record) != content:
+                self._expect_own(record)
                 return False
         self._header = header
         self._confirm(at, here)
@@ -190,20 +190,20 @@ class LogLease:
         else:
             self._confirmed = _Confirmed(at_place=at, here=here)
 
-    def _expect_own(self, found: Record | None) -> None:
+    def _expect_own(self, record: Record | None) -> None:
         """Goes on from a record that this lease wrote without learning so. Raises ``LockLost`` for any
         other.
         """
-        if found is None:
+        if record is None:
             self._lose("its state was deleted or written by someone else")
-        elif found.header.holder.lock.id != self.info.id or not found.header.is_held:
-            self._lose(_who(found.header))
-        elif found.header.number < self._header.number:
+        elif record.header.holder.lock.id != self.info.id or not record.header.is_held:
+            self._lose(_who(record.header))
+        elif record.header.number < self._header.number:
             self._lose("later records of its state were deleted")
         else:
-            if found.header.kind is RecordKind.SNAPSHOT:
-                self._replaced = found.header.earlier[0].revision if found.header.earlier else None
-            self._header = found.header
+            if record.header.kind is RecordKind.SNAPSHOT:
+                self._replaced = record.header.earlier[0].revision if record.header.earlier else None
+            self._header = record.header
 
     def _expect_not_lost(self) -> None:
         if self._lost:

@@ -77,13 +77,13 @@ class LogReader:
             if tip is None:
                 return Moment(snapshot=None, journal=Journal(records=()))
             numbers = _numbers(tip.header, journal=journal, snapshot=snapshot)
-            found = self._records(numbers)
-            if None not in found:
-                return _moment(tip, [record for record in found if record is not None])
+            records = self._records(numbers)
+            if None not in records:
+                return _moment(tip, [record for record in records if record is not None])
             # A writer that put a new snapshot in place meanwhile has collected what the former one needed.
             last, tip = tip, self.tip()
             if tip is not None and tip.header.number == last.header.number:
-                raise missing_record(numbers[found.index(None)], self._where)
+                raise missing_record(numbers[records.index(None)], self._where)
         raise Damaged(self._where, "its records are deleted while they are read", RESTORE)
 
     def snapshot(self, mark: SnapshotMark) -> bytes | None:
@@ -98,10 +98,10 @@ class LogReader:
         return last.record
 
     def _records(self, numbers: Sequence[int]) -> list[Record | None]:
-        found = self._log.read(numbers)
+        contents = self._log.read(numbers)
         return [
-            decode_record(found[number], workspace=self._workspace, number=number, where=self._where)
-            if number in found
+            decode_record(contents[number], workspace=self._workspace, number=number, where=self._where)
+            if number in contents
             else None
             for number in numbers
         ]

@@ -204,8 +204,8 @@ class LogStore:
 
     def _is_there(self, header: Header) -> bool:
         with self._damaged_lock_told():
-            found = self._reader.record(header.number)
-        return found is not None and found.header == header
+            record = self._reader.record(header.number)
+        return record is not None and record.header == header
 
     def _holder(self, tip: Tip) -> LockInfo | None:
         """The holder of the lock; None where it is released, or its holder gave no sign for a lease's

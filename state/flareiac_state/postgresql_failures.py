@@ -43,9 +43,9 @@ ours, and tells users nothing.
 def refused(code: str | None, text: str) -> str:
     """A statement or a connection that failed."""
     message = " ".join(filter(None, map(str.strip, _STATEMENT.sub("", text).split("\n"))))
-    found = code or next((known for part, known in _TEXTS if part in message), "")
-    if found in _SENTENCES:
-        return f"{_SENTENCES[found]} ({message})"
+    sqlstate = code or next((known for part, known in _TEXTS if part in message), "")
+    if sqlstate in _SENTENCES:
+        return f"{_SENTENCES[sqlstate]} ({message})"
     if any(part in message for part in _UNREACHABLE):
         return (
             f"the server cannot be reached: check host and port of the backend, and that it runs ({message})"

@@ -44,9 +44,9 @@ class DatabasePlace:
     patience: float = 20.0
 
     def __str__(self) -> str:
-        found = connection_parts(self.connection)
-        server = ":".join(found[name] for name in ("host", "port") if name in found)
-        return f"postgresql://{server}/{found.get('dbname', '')} schema {self.schema}"
+        parts = connection_parts(self.connection)
+        server = ":".join(parts[name] for name in ("host", "port") if name in parts)
+        return f"postgresql://{server}/{parts.get('dbname', '')} schema {self.schema}"
 
 
 def connection_parts(connection: str) -> Mapping[str, str]:

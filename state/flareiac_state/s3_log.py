@@ -38,20 +38,20 @@ class S3Log:
     def newest(self) -> Newest | None:
         for most in (1, PAGE):  # something else may stand among the records
             answer = self._bucket.list(self._log, after=self._log, most=most)
-            for item in answer.get("Contents", ()):
-                number = self._number(item["Key"])
+            for entry in answer.get("Contents", ()):
+                number = self._number(entry["Key"])
                 if number is not None:
                     return Newest(
-                        number=number, written=item["LastModified"].timestamp(), now=moment_of(answer)
+                        number=number, written=entry["LastModified"].timestamp(), now=moment_of(answer)
                     )
             if not answer.get("IsTruncated"):
                 return None
         return None
 
     def read(self, numbers: Sequence[int]) -> Mapping[int, bytes]:
-        found = _in_parallel(lambda number: self._bucket.get(self._key(number)), numbers)
+        contents = _in_parallel(lambda number: self._bucket.get(self._key(number)), numbers)
         return {
-            number: content for number, content in zip(numbers, found, strict=True) if content is not None
+            number: content for number, content in zip(numbers, contents, strict=True) if content is not None
         }
 
     def collect(self, *, before: int, keep: Collection[int], age: float) -> None:
@@ -60,10 +60,10 @@ class S3Log:
             answer = self._bucket.list(self._log, after=after)
             items, now = answer.get("Contents", ()), moment_of(answer)
             old = [
-                item["Key"]
-                for item in items
-                if self._number(item["Key"]) not in (None, *keep)
-                and now - item["LastModified"].timestamp() >= age
+                entry["Key"]
+                for entry in items
+                if self._number(entry["Key"]) not in (None, *keep)
+                and now - entry["LastModified"].timestamp() >= age
             ]
             if old:
                 self._bucket.delete(old)
@@ -75,8 +75,8 @@ class S3Log:
         self._bucket.put(f"{self._beat}{epoch}", b"")
 
     def beaten(self, epoch: int) -> float | None:
-        found = self._bucket.head(f"{self._beat}{epoch}")
-        return None if found is None else found.modified
+        beat = self._bucket.head(f"{self._beat}{epoch}")
+        return None if beat is None else beat.modified
 
     def forget_beat(self, epoch: int) -> None:
         self._bucket.delete([f"{self._beat}{epoch}"])
@@ -107,14 +107,14 @@ class S3Logs:
 
     def workspaces(self) -> Sequence[str]:
         base = self._bucket.place.base
-        found: list[str] = []
+        names: list[str] = []
         token = ""
         while True:
             answer = self._bucket.list(base, token=token, Delimiter="/")
-            prefixes = [item["Prefix"] for item in answer.get("CommonPrefixes", ())]
-            found += [prefix.removeprefix(base).rstrip("/") for prefix in prefixes]
+            prefixes = [entry["Prefix"] for entry in answer.get("CommonPrefixes", ())]
+            names += [prefix.removeprefix(base).rstrip("/") for prefix in prefixes]
             if not answer.get("IsTruncated"):
-                return [name for name in found if is_workspace_name(name)]
+                return [name for name in names if is_workspace_name(name)]
             token = answer["NextContinuationToken"]
 
     def prepare(self) -> None:
@@ -141,7 +141,7 @@ class S3Logs:
             )
         answer = self._bucket.list(folder, after=folder, most=1)
         items = answer.get("Contents", ())
-        if [item["Key"] for item in items] != [first]:
+        if [entry["Key"] for entry in items] != [first]:
             raise self._unfit(
                 "it does not list objects in the order of their keys right after they are written"
             )
