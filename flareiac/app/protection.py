@@ -20,7 +20,7 @@ _LONGEST: Final = 500
 
 
 class Treatment(StrEnum):
-    """What a protected workspace means for a command that changes something."""
+    """The meaning of a protected workspace for a command that changes something."""
 
     FREE = "allowed"
     SAVED = "only a saved plan"

@@ -35,7 +35,7 @@ _Word = TypeVar("_Word", bound=StrEnum)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleException:
-    """What a rule allows for a time. ``addresses``: as of ``-target``; empty: whatever the rule is about.
+    """A rule allows something for a time. ``addresses``: as of ``-target``; empty: whatever it is about.
     ``until``: UTC seconds at which it ends.
     """
 
@@ -69,8 +69,8 @@ class Rule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyContext:
-    """What the expressions of policies see before a plan exists. ``declared``: the variables and locals, as
-    ``var.x`` and ``local.x``; ``types``: the resource types.
+    """The values that expressions of policies see before a plan exists. ``declared``: variables and locals,
+    as ``var.x`` and ``local.x``; ``types``: the resource types.
     """
 
     scope: Scope

@@ -31,7 +31,7 @@ class WorkspaceRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protection:
-    """What the configuration says of one workspace."""
+    """The settings of one workspace."""
 
     protected: bool = False
     approvals: str = ""

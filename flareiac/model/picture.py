@@ -30,8 +30,8 @@ class Arrow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """Of ``lineage`` the arrows follow the data; of ``dependencies`` each points from what refers to
-    something to that. ``columns``: of lineage alone.
+    """In ``lineage`` the arrows follow the data; in ``dependencies`` each points from what refers to
+    something to that. ``columns``: in lineage alone.
     """
 
     format_version: int = FORMAT_VERSION

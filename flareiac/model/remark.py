@@ -1,4 +1,4 @@
-"""What a command said of itself when it wrote the state: a record for people, which proves nothing."""
+"""The remark of a command that wrote the state: a record for people, which proves nothing."""
 
 from dataclasses import field
 

@@ -1,4 +1,4 @@
-"""How fresh tables and topics are, beside what their readers outside of the project need. Records."""
+"""The freshness of tables and topics, beside what readers outside of the project need. Records."""
 
 from enum import StrEnum
 

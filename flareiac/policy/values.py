@@ -268,7 +268,7 @@ class PlanValues:
         return known
 
     def uses_of(self, resource: PlannedResource) -> list[Data]:
-        """What a resource reads and writes."""
+        """Returns what a resource reads and writes."""
         return [
             {
                 "address": usage.subject,

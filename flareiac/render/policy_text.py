@@ -30,7 +30,7 @@ def refused_by(results: PolicyResults | None) -> str:
 
 
 def policy_section(results: PolicyResults, style: Style, width: int) -> str:
-    """What is not met, and the counts: a part of the text of a plan."""
+    """The part of a plan's text about rules: what is not met, and the counts."""
     lines = [style.strong("Rules of the team:"), ""]
     by_rule: dict[str, list[Finding]] = {}
     for finding in results.findings:
@@ -118,5 +118,5 @@ def finding_line(finding: Finding) -> str:
 
 
 def unmet(findings: Iterable[Finding]) -> list[Finding]:
-    """Those that no exception allows."""
+    """The findings that no exception allows."""
     return [finding for finding in findings if finding.answer is not Answer.EXCEPTED]

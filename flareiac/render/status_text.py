@@ -75,7 +75,7 @@ def _rate(value: float | None) -> str:
 
 
 def remarks(row: RunStatus) -> Iterator[tuple[str, str]]:
-    """What is wrong with a resource that runs, or has to be known of it: titles and texts."""
+    """Returns what is wrong with a resource that runs, or has to be known of it: titles and texts."""
     if row.last_error:
         yield "last error", row.last_error
     unhealthy = [text.rstrip("\n") for text in row.health if not text.startswith(_SAID_BY_PHASE)]

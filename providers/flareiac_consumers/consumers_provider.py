@@ -44,7 +44,7 @@ class ConsumersProvider:
         return ()
 
     def codes(self) -> CodeTable:
-        """Those of the package."""
+        """The codes of the package."""
         return code_table(codes)
 
     def open(self, project: Project) -> Session:

@@ -132,7 +132,7 @@ def _rules(report: Report) -> Part:
 
 
 def _hits(report: Report) -> Part:
-    """Who notices the plan: each reader once, first those that notice what is destructive."""
+    """The readers who notice the plan: each once, first those that notice what is destructive."""
     readers: dict[tuple[str, str], list[Change]] = {}
     for change in report.changes:
         for reader in change.readers:

@@ -1,4 +1,4 @@
-"""What the filters of a page offer, and what each entry of it answers to. Pure."""
+"""The choices that filters of a page offer, and what each entry answers to. Pure."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""What the pages of reports have in common: their parts, the way to them, and the foot. Pure."""
+"""The common parts of the pages of reports, the way to them, and the foot. Pure."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
@@ -58,7 +58,7 @@ def weighed(part: VerdictPart) -> Html:
 
 
 def scrolled(content: Html, label: str, look: str) -> Html:
-    """What may be wider than the page, in a frame that scrolls, also by keys."""
+    """A frame around something that may be wider than the page; it scrolls, also by keys."""
     return element("div", content, class_=look, tabindex="0", role="region", aria_label=label)
 
 

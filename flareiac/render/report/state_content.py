@@ -53,7 +53,7 @@ class Sheet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutsideReads:
-    """What a reader outside of the project reads, as the last apply knew it. ``columns``: None where it may
+    """The reads of one outside of the project, as the last apply knew them. ``columns``: None where it may
     read all. ``cells``: those of ``reader_status_text.COLUMNS``. ``complaints``: why its sla is broken or not
     known.
     """
@@ -78,7 +78,7 @@ class TaskRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """What was asked of the world about a state, at a ``time`` (UTC seconds). ``usages``: of the recorded
+    """The answers of the world about a state, at a ``time`` (UTC seconds). ``usages``: of the recorded
     definitions.
     """
 

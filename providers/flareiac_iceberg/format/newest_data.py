@@ -1,4 +1,4 @@
-"""When rows last came into the main branch of a table. Pure: takes metadata as JSON."""
+"""Reads when rows last came into the main branch of a table. Pure: takes metadata as JSON."""
 
 from typing import Final
 

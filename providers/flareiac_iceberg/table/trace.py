@@ -1,5 +1,5 @@
-"""When and by whom attributes of a table became what they are: its metadata log names the earlier metadata
-files with their times, and the summary of a snapshot names its writer. Touches the world by reading only.
+"""Traces when and by whom attributes of a table became what they are: its metadata log names the earlier
+metadata files with their times, and the summary of a snapshot names its writer. Reads only.
 
 A commit that writes no snapshot (``ALTER TABLE``) leaves its time, and no name of a writer.
 """

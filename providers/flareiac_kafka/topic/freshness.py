@@ -1,4 +1,4 @@
-"""When records last came into a topic, and how far its groups are behind. Reads only."""
+"""Reads when records last came into a topic, and how far its groups are behind."""
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
