@@ -435,7 +435,7 @@ def _guard(context: Context, case: ResourceCase, proposal: Proposal) -> Proposal
                 "keep its block; or set prevent_destroy = false in its lifecycle block, apply, and then "
                 "remove it"
             ),
-            f"to forget it and keep the object: removed {{\n  from = {case.address}\n}}",
+            f"to forget it and keep the object:\nremoved {{\n  from = {case.address}\n}}",
         ),
     )
     return replace(proposal, blockers=(*proposal.blockers, protected))

@@ -25,5 +25,5 @@ def ways_out(
         return (instead, f"to take it over, where {where}:\n{taken}")
     return (
         f"to leave it to that state: flareiac state rm {request.address}, and delete the block",
-        f"to take it back: flareiac state rm {request.address}, and then\n{taken}",
+        f"to take it back: flareiac state rm {request.address}, and then:\n{taken}",
     )

@@ -43,12 +43,21 @@ _RECORD_KEY = re.compile(r"\b(?:\w+_ms|column_order|step_order|checkpoint_locati
 _WITHOUT_MAINTENANCE = Options(maintenance=Maintenance.EXCLUDE)
 
 
+def check_ways_out(made: Plan) -> None:
+    """Lines to paste stand below the sentence: a report shows them as code, from the second line on."""
+    for resource in made.resources:
+        for blocker in resource.proposal.blockers:
+            firsts = [way.partition("\n")[0] for way in blocker.ways_out if "\n" in way]
+            assert [first for first in firsts if not first.endswith(":")] == []
+
+
 @pytest.mark.parametrize("path", CASES, ids=name_of)
 def test_golden(path: Path, tmp_path: Path) -> None:
     case = read_case(path)
     outputs, made = outcome(case, tmp_path)
     if made is not None:
         check_plan_json(made)
+        check_ways_out(made)
         full = plan_text(made, colour=False, width=100, detail="full", types=installed().registry.types)
         assert _RECORD_KEY.search(full) is None, full
         # Terraform's phrase means that an apply does nothing, maintenance included
