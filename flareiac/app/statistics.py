@@ -56,10 +56,10 @@ def _ask(workspace: Workspace, snapshot: Snapshot) -> dict[str, Statistics | Una
 
 
 def _unanswered(sheet: StatisticsSheet, answer: Unanswered) -> Statistics:
-    trouble = answer.diagnostics[0].line
+    problem = answer.diagnostics[0].line
     return Statistics(
-        figures={"trouble": trouble},
+        figures={"trouble": problem},
         cells=("-",) * len(sheet.columns),
-        lines=(f"not known: {trouble}",),
-        trouble=(("not known", trouble),),
+        lines=(f"not known: {problem}",),
+        trouble=(("not known", problem),),
     )

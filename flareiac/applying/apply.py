@@ -152,7 +152,7 @@ def _finish(
 
 def _with_emergency_file(recording: Recording, report: Report) -> Report:
     """The report of an apply that could not record all, where it has results in a file."""
-    file, exc = recording.emergency_file, recording.trouble
+    file, exc = recording.emergency_file, recording.failure
     if file is None or exc is None:
         return report
     lost = results_in_file(file, exc)

@@ -113,14 +113,14 @@ def execute(execution: Execution) -> Results:
 
 
 def _starts_no_more(tally: Results, execution: Execution) -> bool:
-    stopped = execution.ports.cancel.is_set() or execution.recording.trouble is not None
+    stopped = execution.ports.cancel.is_set() or execution.recording.failure is not None
     return stopped or (execution.stop_on_error and tally.incomplete)
 
 
 def _why_no_more(tally: Results, execution: Execution) -> str:
     if tally.lock_lost:
         return "the state lock was lost"
-    if execution.recording.trouble is not None:
+    if execution.recording.failure is not None:
         return "the state can no longer be written"
     return "the apply was cancelled" if execution.ports.cancel.is_set() else "an earlier operation failed"
 

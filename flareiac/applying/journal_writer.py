@@ -43,12 +43,12 @@ class JournalWriter:
         self._emergency: EmergencyFile | None = None
         self._header: EmergencyHeader | None = None
         self._pending: tuple[bytes, ...] = ()
-        self._trouble: OSError | LockLost | None = None
+        self._failure: OSError | LockLost | None = None
 
     @property
-    def trouble(self) -> OSError | LockLost | None:
+    def failure(self) -> OSError | LockLost | None:
         """The reason why the state is no longer written, None while it is."""
-        return self._trouble
+        return self._failure
 
     @property
     def emergency_file(self) -> str | None:
@@ -73,7 +73,7 @@ class JournalWriter:
         self._together.do(_Entry(record=record, not_begun=not_begun))
 
     def _take(self, together: Sequence[_Entry]) -> Sequence[_Problem]:
-        if self._trouble is not None:
+        if self._failure is not None:
             return self._to_file(together, [entry.record for entry in together if not entry.is_intent])
         if self._is_in_state(together):
             return [None] * len(together)
@@ -89,7 +89,7 @@ class JournalWriter:
         except (OSError, LockLost) as problem:
             if self._emergency is None:
                 raise
-            self._trouble = problem
+            self._failure = problem
             return False
         self._written += len(together)
         return True
@@ -105,6 +105,6 @@ class JournalWriter:
             try:
                 self._emergency.append(replace(self._header, after=self._written), self._pending)
                 self._pending = ()
-            except OSError as trouble:
-                problem = trouble
-        return [self._trouble if entry.is_intent else problem for entry in together]
+            except OSError as error:
+                problem = error
+        return [self._failure if entry.is_intent else problem for entry in together]

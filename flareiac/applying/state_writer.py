@@ -87,9 +87,9 @@ class Recording:
         self._journal.arm(emergency, lineage=state.lineage, serial=state.serial, apply_id=self.apply_id)
 
     @property
-    def trouble(self) -> OSError | LockLost | None:
+    def failure(self) -> OSError | LockLost | None:
         """The reason why the state is no longer written; None while it is."""
-        return self._journal.trouble
+        return self._journal.failure
 
     @property
     def emergency_file(self) -> str | None:
@@ -198,8 +198,8 @@ class Recording:
         self._append(Outputs(apply=self.apply_id, outputs=dict(outputs)))
         self._append(Ended(apply=self.apply_id))
         reach("apply.before-snapshot")
-        if self._journal.trouble is not None:
-            raise self._journal.trouble
+        if self._journal.failure is not None:
+            raise self._journal.failure
         final = replace(
             self.snapshot, serial=self._snapshot.serial + 1, outputs=dict(outputs), maintained=None
         )
@@ -215,8 +215,8 @@ class Recording:
         """Raises ``LockLost`` if the lock is lost: what another command has done by now is not known, so
         nothing more may be begun.
         """
-        if isinstance(self._journal.trouble, LockLost):
-            raise self._journal.trouble
+        if isinstance(self._journal.failure, LockLost):
+            raise self._journal.failure
 
     def _append(self, entry: Entry) -> None:
         self._journal.append(self._encoded(entry))

@@ -146,7 +146,7 @@ def test_whatever_fails_no_acknowledged_record_is_lost_or_doubled(tmp_path: Path
     file = FailingFile(tmp_path, choose) if seed % 2 else EmergencyFile(tmp_path, "x", bytes)
     writer = writer_of(store, file)
     outcomes = all_operations(writer)
-    assert isinstance(writer.trouble, OSError)
+    assert isinstance(writer.failure, OSError)
     assert store.calls == store.fails_at
     check(whole_journal(store, tmp_path), outcomes, is_rescued=writer.emergency_file is not None)
     if not seed % 2:
@@ -161,7 +161,7 @@ def test_a_lost_lock_ends_writing_to_the_state(tmp_path: Path, seed: int) -> Non
     store = Store(before=lambda: _lose(store, calls))
     writer = writer_of(store, EmergencyFile(tmp_path, "x", bytes))
     outcomes = all_operations(writer)
-    assert isinstance(writer.trouble, LockLost)
+    assert isinstance(writer.failure, LockLost)
     check(whole_journal(store, tmp_path), outcomes, is_rescued=writer.emergency_file is not None)
 
 

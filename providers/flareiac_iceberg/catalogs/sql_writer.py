@@ -75,7 +75,7 @@ class _StatementFailed(Exception):
 
     def __init__(self, error: Exception) -> None:
         super().__init__(str(error))
-        self.trouble = error
+        self.error = error
 
 
 class SqlWriter(PointerWriter[S]):
@@ -145,9 +145,9 @@ class SqlWriter(PointerWriter[S]):
         try:
             yield
         except self.database_error as error:
-            raise Failure(self.trouble(str(error), known=True)) from error
+            raise Failure(self.complaint(str(error), known=True)) from error
         except OSError as error:
-            raise Failure(self.trouble(error.strerror or str(error), known=True)) from error
+            raise Failure(self.complaint(error.strerror or str(error), known=True)) from error
 
     def default_location(self, target: Target) -> str:
         """See ``PointerWriter``; a namespace may have a location of its own."""
@@ -244,7 +244,7 @@ class SqlWriter(PointerWriter[S]):
                 return [self._rows_changed(connection, *change) for change in changes]
         except _StatementFailed as failed:
             if len(changes) == 1:
-                return [failed.trouble]
+                return [failed.error]
         return [self._changed_alone(change) for change in changes]
 
     def _changed_alone(self, change: _Change) -> int | BaseException:
@@ -300,4 +300,4 @@ class SqlWriter(PointerWriter[S]):
         except self.database_error as error:
             if not self.is_lost(connection):
                 raise
-            raise Failure(self.trouble(str(error), known=False)) from error
+            raise Failure(self.complaint(str(error), known=False)) from error

@@ -150,7 +150,7 @@ class CatalogWriter(ABC, Generic[S]):
         with self.errors():
             write_file(location, no_manifests(snapshot_id, sequence, version), self.spec)
 
-    def trouble(self, why: str, *, known: bool) -> Diagnostic:
+    def complaint(self, why: str, *, known: bool) -> Diagnostic:
         """``known``: whether it is certain that nothing was changed."""
         return unwritable(self.spec, why) if known else undecided(self.spec, why)
 

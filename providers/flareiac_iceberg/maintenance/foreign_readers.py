@@ -98,14 +98,14 @@ def holds(
 
 
 def _of_checkpoint(hold: Hold, checkpoint: str, position: ReaderPosition, ids: tuple[int, ...]) -> Hold:
-    trouble = position.trouble
-    if not trouble and not ids:
-        trouble = (
+    problem = position.trouble
+    if not problem and not ids:
+        problem = (
             "it stands at no snapshot that this table has: what it needs has expired, or it reads "
             "another table"
         )
-    if trouble:
-        return replace(hold, moved_ms=position.moved_ms, reason=f"{checkpoint}: {trouble}", unknown=True)
+    if problem:
+        return replace(hold, moved_ms=position.moved_ms, reason=f"{checkpoint}: {problem}", unknown=True)
     reason = f"its stream goes on where the last batch in {checkpoint} ended"
     return replace(hold, moved_ms=position.moved_ms, reason=reason, snapshots=ids)
 
@@ -120,10 +120,10 @@ def _read(checkpoint: str, catalog: CatalogSpec, root: Path) -> ReaderPosition:
         return _nothing("there is no checkpoint of a streaming query")
     except Failure as failure:
         return _nothing(f"it cannot be read: {failure.diagnostics[0].line.rstrip('.')}")
-    except OSError as trouble:
-        return _nothing(f"it cannot be read: {trouble.strerror or trouble}")
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as trouble:
-        return _nothing(f"it cannot be understood: {trouble}")
+    except OSError as error:
+        return _nothing(f"it cannot be read: {error.strerror or error}")
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+        return _nothing(f"it cannot be understood: {error}")
     if not queries or any(ids is None for ids, _moved in queries):
         return _nothing(
             "no batch of it is committed yet" if queries else "there is no checkpoint of a streaming query"

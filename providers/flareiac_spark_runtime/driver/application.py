@@ -315,13 +315,13 @@ class Application:
         desired = self._wanted.desired  # once: the jobs in it belong to its revision
         now = moment()
         waiting = self._cluster.waiting if self._cluster is not None else ""
-        trouble = self._monitoring.trouble if self._monitoring is not None else None
+        problem = self._monitoring.problem if self._monitoring is not None else None
         return Status(
             application=replace(
                 self._about,
-                trouble=self._wanted.trouble,
+                trouble=self._wanted.problem,
                 waiting=masked(waiting),
-                monitoring_trouble=masked(trouble or ""),
+                monitoring_trouble=masked(problem or ""),
             ),
             heartbeat=now.wall,
             uptime=now.uptime,

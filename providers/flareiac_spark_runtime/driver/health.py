@@ -20,7 +20,7 @@ class Vitals:
     since the lease was renewed, which lasts for ``term``; ``begun``: since the driver took the lease.
 
     ``ending``: its queries are being stopped. ``lost``: why it no longer has the lease. ``was_read``: it
-    knows what should run; ``trouble``: why that cannot be read at the moment.
+    knows what should run; ``problem``: why that cannot be read at the moment.
     """
 
     begun: float
@@ -31,7 +31,7 @@ class Vitals:
     was_read: bool
     ending: bool = False
     lost: str = ""
-    trouble: str | None = None
+    problem: str | None = None
 
 
 def why_not_alive(vitals: Vitals) -> str | None:
@@ -58,6 +58,6 @@ def why_not_ready(vitals: Vitals) -> str | None:
         return "it is ending"
     if not vitals.runs or vitals.turned is None:
         return "Spark is starting"
-    if vitals.trouble is not None:
-        return f"what should run cannot be read: {vitals.trouble}"
+    if vitals.problem is not None:
+        return f"what should run cannot be read: {vitals.problem}"
     return None if vitals.was_read else "what should run was not read yet"

@@ -35,12 +35,12 @@ class Page:
 
 class HttpEndpoint:
     """``page`` gives the answer for a path, None where there is none; it is called from several threads.
-    ``trouble`` says why nothing can be answered at the moment: an address that is taken is tried again, and
+    ``problem`` says why nothing can be answered at the moment: an address that is taken is tried again, and
     ends nothing.
     """
 
     def __init__(self, page: Callable[[str], Page | None], log: Logger) -> None:
-        self.trouble: str | None = None
+        self.problem: str | None = None
         self._page, self._log = page, log
         self._wanted = ""
         self._changed, self._over = threading.Event(), threading.Event()
@@ -73,12 +73,12 @@ class HttpEndpoint:
                 server = None
             if server is None:
                 server, served = self._opened(wanted), wanted
-            self._changed.wait(_RETRY_SECONDS if self.trouble is not None else None)
+            self._changed.wait(_RETRY_SECONDS if self.problem is not None else None)
         if server is not None:
             _close(server)
 
     def _opened(self, text: str) -> "_Server | None":
-        before, server, why = self.trouble, None, None
+        before, server, why = self.problem, None, None
         if text:
             address = listen_address(text)
             try:
@@ -87,7 +87,7 @@ class HttpEndpoint:
                 server = _Server(address, self._page)
             except (OSError, UnicodeError) as failure:  # the second where a host cannot be a name
                 why = f"cannot listen on {text}: {getattr(failure, 'strerror', None) or failure}"
-        self.trouble = why
+        self.problem = why
         if server is not None:
             threading.Thread(target=server.serve_forever, name="http", daemon=True).start()
             self._log.info("metrics and health are served on http://%s", text)

@@ -9,10 +9,10 @@ _MARK: Final = "flareiac driver "
 
 
 class LivenessFile:
-    """For the main loop alone. ``trouble`` says why the file cannot be touched, None where it can."""
+    """For the main loop alone. ``problem`` says why the file cannot be touched, None where it can."""
 
     def __init__(self) -> None:
-        self.trouble: str | None = None
+        self.problem: str | None = None
         self._path: Path | None = None
         self._is_made = False
 
@@ -21,7 +21,7 @@ class LivenessFile:
         wanted = Path(path) if path else None
         if wanted != self._path:
             self.remove()
-            self._path, self.trouble = wanted, None
+            self._path, self.problem = wanted, None
 
     def touch(self) -> None:
         """Says that the driver makes progress. Raises nothing."""
@@ -30,9 +30,9 @@ class LivenessFile:
         try:
             self._touch(self._path)
         except OSError as failure:
-            self.trouble = f"the liveness file {self._path} cannot be written: {failure.strerror or failure}"
+            self.problem = f"the liveness file {self._path} cannot be written: {failure.strerror or failure}"
         else:
-            self.trouble = None
+            self.problem = None
 
     def remove(self) -> None:
         """The driver ends, or writes another file. Raises nothing."""

@@ -44,9 +44,9 @@ class Monitoring:
         self._said: str | None = None
 
     @property
-    def trouble(self) -> str | None:
+    def problem(self) -> str | None:
         """The reason that the driver cannot be probed as it should be at the moment, None where it can."""
-        return self._endpoint.trouble or self._file.trouble
+        return self._endpoint.problem or self._file.problem
 
     def adopt(self, settings: ApplicationSettings) -> None:
         """Moves the pages and the file to the places that the settings name."""
@@ -61,9 +61,9 @@ class Monitoring:
         if why_not_alive(self._vitals()) is None:
             self._touched = now
             self._file.touch()
-            if self._file.trouble not in (None, self._said):
-                self._log.error("%s", self._file.trouble)
-            self._said = self._file.trouble
+            if self._file.problem not in (None, self._said):
+                self._log.error("%s", self._file.problem)
+            self._said = self._file.problem
 
     def begin_end(self) -> None:
         """From now on its queries are being stopped."""
@@ -85,7 +85,7 @@ class Monitoring:
             was_read=status.observed_revision > 0,
             ending=self._ending,
             lost=lead.why_lost,
-            trouble=status.application.trouble,
+            problem=status.application.trouble,
         )
 
     def _page(self, path: str) -> Page | None:

@@ -15,7 +15,7 @@ from flareiac_spark_runtime.control import (
 
 
 class Wanted:
-    """``desired`` is None until the file was read while the application runs. ``trouble`` says why the file
+    """``desired`` is None until the file was read while the application runs. ``problem`` says why the file
     cannot be used now; what was wanted before stays wanted then.
     """
 
@@ -24,7 +24,7 @@ class Wanted:
         self._stamp: Hashable = None
         self.desired: Desired | None = None
         self.settings = ApplicationSettings()
-        self.trouble: str | None = None
+        self.problem: str | None = None
 
     def read_settings(self) -> None:
         """Takes the settings that Spark is to be started with. Raises ``ControlError``."""
@@ -48,10 +48,10 @@ class Wanted:
             # What runs goes on: an unreadable wish is no wish to stop.
             if failure.kind is ErrorKind.UNREACHABLE:
                 self._stamp = None  # it may be reached at the next look
-            self.trouble = str(failure)
+            self.problem = str(failure)
             self._log.error("what should run cannot be read: %s", failure)
         else:
-            self.desired, self.settings, self.trouble = desired, desired.application, None
+            self.desired, self.settings, self.problem = desired, desired.application, None
         return True
 
     @property

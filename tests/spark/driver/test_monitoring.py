@@ -210,7 +210,7 @@ def test_names_follow_the_conventions() -> None:
         ({"renewed": 31.0}, "last renewed 31 s ago; it lasts 30 s", "last renewed"),
         ({"lost": "another driver took the lease"}, "the lease is lost: another driver", "is lost"),
         ({"ending": True}, None, "it is ending"),
-        ({"trouble": "it is damaged"}, None, "what should run cannot be read: it is damaged"),
+        ({"problem": "it is damaged"}, None, "what should run cannot be read: it is damaged"),
         ({"was_read": False}, None, "not read yet"),
     ],
 )
@@ -283,10 +283,10 @@ def test_an_address_that_is_taken_is_told_and_tried_again(
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         endpoint.listen_on(f"127.0.0.1:{port}")
-        until(lambda: endpoint.trouble is not None)
-        assert endpoint.trouble == f"cannot listen on 127.0.0.1:{port}: Address already in use"
+        until(lambda: endpoint.problem is not None)
+        assert endpoint.problem == f"cannot listen on 127.0.0.1:{port}: Address already in use"
     until(answers(port, "/there"))
-    assert endpoint.trouble is None
+    assert endpoint.problem is None
 
 
 def is_closed(client: socket.socket) -> Callable[[], bool]:
@@ -434,7 +434,7 @@ def test_a_file_that_is_something_else_is_left_alone(tmp_path: Path) -> None:
     file.move_to(str(path))
     file.touch()
     assert (
-        file.trouble
+        file.problem
         == f"the liveness file {path} cannot be written: there is another file, which is left alone"
     )
     file.remove()
@@ -442,10 +442,10 @@ def test_a_file_that_is_something_else_is_left_alone(tmp_path: Path) -> None:
     path.unlink()
     os.mkfifo(path)
     file.touch()
-    assert "it is no file" in (file.trouble or "")
+    assert "it is no file" in (file.problem or "")
     path.unlink()
     file.touch()
-    assert file.trouble is None
+    assert file.problem is None
 
 
 def record(name: str, message: str, *given: Any, **more: Any) -> logging.LogRecord:

@@ -45,11 +45,11 @@ class GlueWriter(PointerWriter[GlueCatalog], LibraryWriter[GlueCatalog, Client])
         except ClientError as error:
             # An answer of 500 and more does not tell whether the change was made.
             known = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 500) < 500
-            raise Failure(self.trouble(str(error), known=opening or known)) from error
+            raise Failure(self.complaint(str(error), known=opening or known)) from error
         except (BotoCoreError, ResponseParserError, RuntimeError) as error:
-            raise Failure(self.trouble(said(error), known=opening)) from error
+            raise Failure(self.complaint(said(error), known=opening)) from error
         except OSError as error:
-            raise Failure(self.trouble(error.strerror or str(error), known=True)) from error
+            raise Failure(self.complaint(error.strerror or str(error), known=True)) from error
 
     def _create(
         self, target: Target, what: Definition, location: str | None, missing: Missing

@@ -59,10 +59,10 @@ class Entries(Mapping[str, Pointer]):
     def _fetched(self, path: str) -> tuple[str, Attributes]:
         answer = self._server.get(path)
         if answer is None:
-            raise self._server.trouble("the table was dropped while it was read")
+            raise self._server.failure("the table was dropped while it was read")
         metadata = answer.get("metadata")
         if not isinstance(metadata, dict):
-            raise self._server.trouble("its answer about a table has no metadata")
+            raise self._server.failure("its answer about a table has no metadata")
         return self._server.location_in(answer), metadata
 
     def __iter__(self) -> Iterator[str]:
@@ -112,7 +112,7 @@ class RestReader:
             return None
         properties = answer.get("properties") or {}
         if not isinstance(properties, dict):
-            raise rest_server.trouble("its answer about a namespace has no properties")
+            raise rest_server.failure("its answer about a namespace has no properties")
         return {str(key): str(value) for key, value in properties.items()}
 
 
@@ -149,19 +149,19 @@ class _Server:
         try:
             known = self._answer(f"{catalog.uri}/v1/config{query}")
         except _NotThere as gone:
-            raise self.trouble(f"the server has no such warehouse: {gone}") from None
+            raise self.failure(f"the server has no such warehouse: {gone}") from None
         defaults, overrides = known.get("defaults") or {}, known.get("overrides") or {}
         if (
             not isinstance(defaults, dict)
             or not isinstance(overrides, dict)
             or not {"defaults", "overrides"} & known.keys()
         ):
-            raise self.trouble("what it answers to /v1/config is no configuration of an Iceberg catalog")
+            raise self.failure("what it answers to /v1/config is no configuration of an Iceberg catalog")
         own = {**self._settings, **({"prefix": catalog.prefix} if catalog.prefix else {})}
         merged = {**defaults, **own, **overrides}
         address = str(merged.get("uri") or catalog.uri)
         if not address.startswith(("http://", "https://")):
-            raise self.trouble(f"it names {address!r} as its address, which is not that of a server")
+            raise self.failure(f"it names {address!r} as its address, which is not that of a server")
         self._root = f"{address.rstrip('/')}/v1"
         self._root += f"/{str(merged['prefix']).strip('/')}" if merged.get("prefix") else ""
         self._separator = unquote(str(merged.get("namespace-separator") or "%1F"))
@@ -183,7 +183,7 @@ class _Server:
         for page in self.pages("/namespaces", asked, "namespaces"):
             if isinstance(page, list) and page:
                 if len(page) > _DEEPEST:
-                    raise self.trouble(f"its namespaces are nested more than {_DEEPEST} deep")
+                    raise self.failure(f"its namespaces are nested more than {_DEEPEST} deep")
                 yield tuple(map(str, page))
 
     def pages(self, path: str, asked: Mapping[str, str], name: str) -> Iterator[Data]:
@@ -199,13 +199,13 @@ class _Server:
                 return
             entries = answer.get(name) or []
             if not isinstance(entries, list):
-                raise self.trouble(f"its list of {name} is none")
+                raise self.failure(f"its list of {name} is none")
             yield from entries
             if not answer.get("next-page-token"):
                 return
             token = str(answer["next-page-token"])
             if token in tokens or len(tokens) >= _MOST_PAGES:
-                raise self.trouble(f"its list of {name} does not come to an end")
+                raise self.failure(f"its list of {name} does not come to an end")
             tokens.add(token)
 
     def has_view(self, namespace: str, name: str) -> bool:
@@ -222,10 +222,10 @@ class _Server:
         """The metadata location in an answer about a table. Raises ``Failure``."""
         location = answer.get("metadata-location")
         if not isinstance(location, str) or not location:
-            raise self.trouble("its answer about a table has no metadata-location")
+            raise self.failure("its answer about a table has no metadata-location")
         return location
 
-    def trouble(self, why: str) -> Failure:
+    def failure(self, why: str) -> Failure:
         return Failure(unreadable(self._catalog, why))
 
     def _answer(self, url: str) -> Attributes:
@@ -238,7 +238,7 @@ class _Server:
             try:
                 return self._asked(url, self._headers())
             except _Refused as refused:
-                raise self.trouble(str(refused)) from None
+                raise self.failure(str(refused)) from None
 
     def _headers(self) -> dict[str, str]:
         own = {
@@ -268,14 +268,14 @@ class _Server:
         form: dict[str, str] = {"grant_type": "client_credentials", "scope": "catalog"} | login | more
         uri = self._catalog.token_uri
         if not uri.startswith(("http://", "https://")):
-            raise self.trouble(f"oauth2-server-uri {uri!r} is not the address of a server")
+            raise self.failure(f"oauth2-server-uri {uri!r} is not the address of a server")
         try:
             answer = self._asked(uri, {"Accept": "application/json"}, urlencode(form).encode())
         except (_Refused, _NotThere) as refused:
-            raise self.trouble(f"its credential is not accepted at {uri}: {refused}") from None
+            raise self.failure(f"its credential is not accepted at {uri}: {refused}") from None
         token = answer.get("access_token")
         if not isinstance(token, str) or not token:
-            raise self.trouble(f"{uri} gave no access_token for its credential")
+            raise self.failure(f"{uri} gave no access_token for its credential")
         remember(token)
         return token
 
@@ -285,7 +285,7 @@ class _Server:
         except HttpRefusal as refusal:
             raise self._refusal(refusal) from None
         except NoAnswer as problem:
-            raise self.trouble(str(problem)) from None
+            raise self.failure(str(problem)) from None
         return self._understood(content, shown=form is None)
 
     def _understood(self, content: bytes, *, shown: bool) -> Attributes:
@@ -294,7 +294,7 @@ class _Server:
         except (ValueError, RecursionError):
             answer = None
         if not isinstance(answer, dict):
-            raise self.trouble(
+            raise self.failure(
                 f"what it answers is no JSON object{f' but {_start(content)}' if shown else ''}"
             )
         return answer
@@ -307,7 +307,7 @@ class _Server:
         why = _cut(str(message), _LONGEST_MESSAGE) if message else refusal.reason or _start(refusal.content)
         if refusal.status in (401, 419):
             return _Refused(f"HTTP {refusal.status}: {why}")
-        return self.trouble(f"HTTP {refusal.status}: {why}")
+        return self.failure(f"HTTP {refusal.status}: {why}")
 
 
 class _NotThere(Exception):

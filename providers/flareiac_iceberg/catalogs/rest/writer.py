@@ -82,7 +82,7 @@ class RestWriter(LibraryWriter[RestCatalog, Client]):
         except CommitFailedException:
             raise
         except (RESTError, RequestException, OSError, ValueError) as failure:
-            raise Failure(self.trouble(_said(failure), known=opening or _is_refusal(failure))) from failure
+            raise Failure(self.complaint(_said(failure), known=opening or _is_refusal(failure))) from failure
 
     def _create(self, target: Target, what: Definition, location: str | None, missing: Missing) -> None:
         """Creates a table. A part that a server which stages no tables does not take follows in a second
