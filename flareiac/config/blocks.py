@@ -6,6 +6,7 @@ from pathlib import PurePath
 from typing import TypeVar
 
 from flareiac.config.files import SUFFIX
+from flareiac.config.own_blocks import OWN_BLOCKS
 from flareiac.kernel import codes
 from flareiac.kernel.addresses import NAME_RULE, is_name
 from flareiac.kernel.articles import with_article
@@ -54,7 +55,7 @@ def instead_of(block_type: str) -> str | None:
 
 
 _Item = TypeVar("_Item", AttributeNode, BlockNode)
-_PLAIN = ("flareiac", "variable", "locals", "output", "import", "removed", "policy", "data")
+_PLAIN = (*OWN_BLOCKS, "data")
 
 
 @dataclass(slots=True)

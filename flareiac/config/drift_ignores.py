@@ -7,13 +7,13 @@ import datetime as dt
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
+from flareiac.config.own_blocks import DRIFT_IGNORE
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.kernel.sources import Span
 from flareiac.lang.syntax import AttributeNode, BlockNode, literal_text
 from flareiac.model.drift import DriftIgnore
 
-_TAKES: Final = ("address", "attribute", "reason", "expires")
 _NEEDED: Final = {
     "address": "the resource whose drift is known, or a glob",
     "reason": "why it is left alone",
@@ -55,9 +55,9 @@ def _complaints(block: BlockNode, attributes: Collection[AttributeNode]) -> Iter
     for nested in block.body.blocks:
         yield f'There is no block "{nested.type}" in drift_ignore.', nested.header_span
     for attribute in attributes:
-        if attribute.name not in _TAKES:
-            guess = did_you_mean(attribute.name, _TAKES)
-            takes = f"It takes {', '.join(_TAKES)}.{guess}"
+        if attribute.name not in DRIFT_IGNORE.attributes:
+            guess = did_you_mean(attribute.name, DRIFT_IGNORE.attributes)
+            takes = f"It takes {', '.join(DRIFT_IGNORE.attributes)}.{guess}"
             why = f'There is no attribute "{attribute.name}" in drift_ignore. {takes}'
             yield why, attribute.name_span
         elif not (literal_text(attribute.expr) or "").strip():

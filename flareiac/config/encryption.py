@@ -6,6 +6,7 @@ Nothing is evaluated: the state must be readable before anything that a variable
 from collections.abc import Sequence
 from typing import Final
 
+from flareiac.config.own_blocks import ENCRYPTION
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.lazy_dataclass import dataclass
@@ -60,7 +61,7 @@ def _source(block: BlockNode, diagnostics: Diagnostics) -> PassphraseSource | No
     texts: dict[str, str] = {}
     for attribute in block.body.attributes:
         value = literal_text(attribute.expr)
-        if attribute.name not in ("env", "file"):
+        if attribute.name not in ENCRYPTION.attributes:
             why = f'There is no "{attribute.name}". It takes env or file, never a passphrase itself.'
             _wrong(why, block, diagnostics)
         elif not value:

@@ -4,6 +4,7 @@ Pure.
 
 from collections.abc import Container, Mapping, Sequence
 
+from flareiac.config.own_blocks import IMPORT, LIFECYCLE, REMOVED
 from flareiac.config.shape import check_shape
 from flareiac.config.variables import flag
 from flareiac.kernel import codes
@@ -65,7 +66,7 @@ def lifecycle(block: BlockNode | None, schema: Block, scope: Scope, diagnostics:
                 f"{attribute.name} cannot be used here. Leave it out.",
                 subject=attribute.name_span,
             )
-        elif attribute.name != "prevent_destroy":
+        elif attribute.name not in LIFECYCLE.attributes:
             diagnostics.error(
                 codes.UNKNOWN_ATTRIBUTE,
                 f'There is no attribute "{attribute.name}" in a lifecycle block. It takes prevent_destroy '
@@ -137,7 +138,7 @@ def _import(
         detail = f"An import block cannot have {several.name} yet. {why}"
         diagnostics.error(codes.INVALID_IMPORT, detail, subject=several.name_span)
         return None
-    others = {attribute.name for attribute in body.attributes} - {"to", "id", "takeover"}
+    others = {attribute.name for attribute in body.attributes} - IMPORT.attributes.keys()
     if to is None or name is None or others or body.blocks:
         detail = (
             'It takes to and id: to = table.orders and id = "...". Where another state manages the object, '
@@ -168,7 +169,7 @@ def removals(
     """The ``removed`` blocks: what is no longer managed, and whether the object goes too."""
     removed: list[Removed] = []
     for block in blocks:
-        check_shape(block, ("from",), ("lifecycle",), diagnostics)
+        check_shape(block, REMOVED, diagnostics)
         source = block.body.attribute("from")
         address = _address(source.expr) if source else None
         if source is None or address is None:
@@ -187,7 +188,7 @@ def removals(
         nested = block.body.blocks_of("lifecycle")
         _only_one(nested, diagnostics)
         for each in nested:
-            check_shape(each, ("destroy",), (), diagnostics)
+            check_shape(each, REMOVED.blocks["lifecycle"].block, diagnostics)
         destroy = flag(nested[0], "destroy", False, scope, diagnostics) if nested else False
         removed.append(Removed(source=address, destroy=destroy, span=block.header_span))
     return tuple(removed)

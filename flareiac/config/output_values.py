@@ -1,5 +1,6 @@
 """The value of an ``output`` block. Pure."""
 
+from flareiac.config.own_blocks import OUTPUT
 from flareiac.config.shape import check_shape
 from flareiac.config.variables import check_condition, flag
 from flareiac.kernel import codes
@@ -14,7 +15,7 @@ from flareiac.model.desired import OutputValue
 def output_value(name: str, block: BlockNode, scope: Scope, diagnostics: Diagnostics) -> OutputValue:
     """The value as it is recorded, with its type; None in place of one that is sensitive, or in error."""
     node = block.body.attribute("value")
-    check_shape(block, ("value", "description", "sensitive", "depends_on"), ("precondition",), diagnostics)
+    check_shape(block, OUTPUT, diagnostics)
     if node is None:
         diagnostics.error(
             codes.OUTPUT_WITHOUT_VALUE,

@@ -6,6 +6,8 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Final, TypeVar
 
+from flareiac.config import own_blocks
+from flareiac.config.own_blocks import EXCEPTION, RULE
 from flareiac.config.policy_names import NAMES, Subject
 from flareiac.config.rule_library import BuiltIn, library
 from flareiac.config.shape import check_shape
@@ -27,9 +29,7 @@ POLICY: Final = "policy"
 PARAMETER: Final = "param"
 """The symbol of the parameters of a built-in rule, within its own expressions."""
 _OWN: Final = ("condition", "when", "message")
-_RULE: Final = (*("use", "parameters", "enforcement", "description", "types", "addresses"), *_OWN)
 _SYMBOLS: Final = ("var", "local", "path", "flareiac")
-_EXCEPTION: Final = ("addresses", "reason", "expires")
 _Word = TypeVar("_Word", bound=StrEnum)
 
 
@@ -86,7 +86,7 @@ def rules_of(
 
 
 def _rules(block: BlockNode, context: PolicyContext, diagnostics: Diagnostics) -> Iterator[Rule]:
-    check_shape(block, ("enforcement", "description"), ("rule",), diagnostics)
+    check_shape(block, own_blocks.POLICY, diagnostics)
     reader = _Reader(context, diagnostics)
     weight = reader.word(block, "enforcement", Enforcement, Enforcement.MANDATORY)
     seen: dict[str, Span] = {}
@@ -118,7 +118,7 @@ class _Reader:
 
     def rule(self, policy: str, block: BlockNode, weight: Enforcement) -> Rule | None:
         before = len(self.diagnostics)
-        check_shape(block, _RULE, ("exception",), self.diagnostics)
+        check_shape(block, RULE, self.diagnostics)
         used = self.built_in(block)
         if len(self.diagnostics) > before:
             return None
@@ -302,7 +302,7 @@ class _Reader:
 
     def exception(self, block: BlockNode) -> RuleException | None:
         before = len(self.diagnostics)
-        check_shape(block, _EXCEPTION, (), self.diagnostics)
+        check_shape(block, EXCEPTION, self.diagnostics)
         reason, expires = self.text(block, "reason"), self.text(block, "expires")
         if (not reason.strip() or not expires.strip()) and len(self.diagnostics) == before:
             why = 'An exception has a reason and ends: reason = "TEAM-12: moves", expires = "2027-03-31".'

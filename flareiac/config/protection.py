@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import Final
 
+from flareiac.config.own_blocks import WORKSPACE
 from flareiac.config.shape import check_shape
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.lang.syntax import AttributeNode, BlockNode, Literal, ObjectConstructor, literal_text
 
-_ATTRIBUTES: Final = ("protected", "require_reviewed_plan")
 _REVIEW: Final = "approvals"
 _ENVIRONMENT: Final = "env:"
 
@@ -53,7 +53,7 @@ def read_workspace_rules(blocks: Sequence[BlockNode], diagnostics: Diagnostics) 
 
 def _rule(block: BlockNode, diagnostics: Diagnostics) -> WorkspaceRule | None:
     before = len(diagnostics)
-    check_shape(block, _ATTRIBUTES, (), diagnostics)
+    check_shape(block, WORKSPACE, diagnostics)
     if len(block.labels) != 1 or not block.labels[0]:
         why = 'It takes the name of a workspace, or a glob: workspace "prod*" { protected = true }.'
         diagnostics.error(codes.INVALID_PROTECTION, why, subject=block.header_span)

@@ -9,7 +9,8 @@ from flareiac.config.implied_connections import ImpliedConnections
 from flareiac.config.kept_blocks import LaterSpans, Meaning, is_plain
 from flareiac.config.meta import depends_on, lifecycle
 from flareiac.config.module_call import ModuleCall
-from flareiac.config.owners import OWNER, owner_of
+from flareiac.config.own_blocks import META
+from flareiac.config.owners import owner_of
 from flareiac.config.resource_instance import ResourceInstance, Written
 from flareiac.config.symbols import kind_and_name
 from flareiac.kernel import codes
@@ -25,7 +26,7 @@ from flareiac.model.desired import DesiredResource
 from flareiac.sdk.owner import Owner
 from flareiac.sdk.resource_type import Kind, ResourceType
 
-_META = frozenset({"count", "for_each", "depends_on", "lifecycle", OWNER})
+_META = frozenset({*META.attributes, *META.blocks})
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ import flareiac
 from flareiac.config.backend import BackendBlock, BackendKinds, read_backend
 from flareiac.config.drift_ignores import read_drift_ignores
 from flareiac.config.encryption import EncryptionBlock, read_encryption
+from flareiac.config.own_blocks import SETTINGS
 from flareiac.config.protection import WorkspaceRule, read_workspace_rules
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
@@ -15,9 +16,7 @@ from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.lang.syntax import BlockNode, literal_text
 from flareiac.model.drift import DriftIgnore
 
-_ATTRIBUTES: Final = ("owner", "required_version", "state_owner")
 _OWNER: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./-]{0,89}")
-_BLOCKS: Final = ("backend", "encryption", "drift_ignore", "workspace")
 _TAKES: Final = 'backend "KIND", encryption, drift_ignore and workspace "NAME"'
 _CONSTRAINT = re.compile(r"\s*(>=|<=|>|<|=|!=|~>)?\s*(\d{1,9}(?:\.\d{1,9}){0,2})\s*\Z")
 
@@ -54,11 +53,11 @@ def read_settings(blocks: Sequence[BlockNode], kinds: BackendKinds, diagnostics:
     drift_ignores: list[BlockNode] = []
     for block in blocks:
         for attribute in block.body.attributes:
-            if attribute.name not in _ATTRIBUTES:
+            if attribute.name not in SETTINGS.attributes:
                 diagnostics.error(
                     codes.UNKNOWN_ATTRIBUTE,
                     f'There is no attribute "{attribute.name}" in the flareiac block. It takes '
-                    f"{', '.join(_ATTRIBUTES)}.{did_you_mean(attribute.name, _ATTRIBUTES)}",
+                    f"{', '.join(SETTINGS.attributes)}.{did_you_mean(attribute.name, SETTINGS.attributes)}",
                     subject=attribute.name_span,
                 )
         for nested in block.body.blocks:
@@ -75,7 +74,7 @@ def read_settings(blocks: Sequence[BlockNode], kinds: BackendKinds, diagnostics:
                     diagnostics.error(
                         codes.UNKNOWN_BLOCK,
                         f'There is no block "{other}" in the flareiac block.'
-                        f"{did_you_mean(other, _BLOCKS) or f' It takes {_TAKES}.'}",
+                        f"{did_you_mean(other, SETTINGS.blocks) or f' It takes {_TAKES}.'}",
                         subject=nested.header_span,
                     )
     return Settings(

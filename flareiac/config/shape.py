@@ -1,17 +1,15 @@
 """The permitted content of the language's own blocks: everything else is a mistake. Pure."""
 
-from collections.abc import Sequence
-
 from flareiac.kernel import codes
 from flareiac.kernel.articles import with_article
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.lang.syntax import BlockNode
+from flareiac.sdk.schema import Block
 
 
-def check_shape(
-    block: BlockNode, attributes: Sequence[str], blocks: Sequence[str], diagnostics: Diagnostics
-) -> None:
-    """Complains about each attribute and each nested block that a block of this type does not take."""
+def check_shape(block: BlockNode, shape: Block, diagnostics: Diagnostics) -> None:
+    """Complains about each attribute and each nested block that a block of this shape does not take."""
+    attributes, blocks = tuple(shape.attributes), tuple(shape.blocks)
     block_type = with_article(block.type, capital=True)
     takes = (
         f"{block_type} block takes {', '.join((*attributes, *blocks))}."

@@ -4,6 +4,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from flareiac.config.own_blocks import CHECKED, VARIABLE
 from flareiac.config.shape import check_shape
 from flareiac.kernel import codes
 from flareiac.kernel.articles import with_article
@@ -34,7 +35,6 @@ from flareiac.lang.values import Value, string, unknown
 
 ENVIRONMENT_PREFIX = "FLAREIAC_VAR_"
 """The prefix of the environment variables that give values to variables."""
-_ATTRIBUTES = ("type", "default", "description", "sensitive", "nullable")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -265,16 +265,16 @@ def _example(wanted: Type) -> str:
 
 def _check_attributes(block: BlockNode, diagnostics: Diagnostics) -> None:
     for attribute in block.body.attributes:
-        if attribute.name not in _ATTRIBUTES:
-            hint = did_you_mean(attribute.name, _ATTRIBUTES)
+        if attribute.name not in VARIABLE.attributes:
+            hint = did_you_mean(attribute.name, VARIABLE.attributes)
             diagnostics.error(
                 codes.UNKNOWN_ATTRIBUTE,
                 f'There is no attribute "{attribute.name}" in a variable block. It takes '
-                f"{', '.join(_ATTRIBUTES)}.{hint}",
+                f"{', '.join(VARIABLE.attributes)}.{hint}",
                 subject=attribute.name_span,
             )
     for nested in block.body.blocks:
-        if nested.type != "validation":
+        if nested.type not in VARIABLE.blocks:
             diagnostics.error(
                 codes.UNKNOWN_BLOCK,
                 f'There is no block "{nested.type}" in a variable block. It takes validation.',
@@ -309,7 +309,7 @@ def check_condition(
     """Evaluates a block of ``condition`` and ``error_message``; a false condition is an error with that
     message.
     """
-    check_shape(block, ("condition", "error_message"), (), diagnostics)
+    check_shape(block, CHECKED, diagnostics)
     condition, message = block.body.attribute("condition"), block.body.attribute("error_message")
     if condition is None or message is None:
         diagnostics.error(

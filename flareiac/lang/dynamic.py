@@ -1,19 +1,31 @@
 """``dynamic "name" { for_each, iterator, labels, content }``: one block for each element."""
 
 from collections.abc import Iterable
+from typing import Final
 
 from flareiac.kernel import codes
 from flareiac.kernel.data import UNKNOWN
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.sources import Span
-from flareiac.kernel.types import STRING, ListType
+from flareiac.kernel.types import ANY, STRING, ListType
 from flareiac.lang.conversion import ConversionError, convert, named
 from flareiac.lang.evaluate import evaluate
 from flareiac.lang.scope import Scope
 from flareiac.lang.syntax import BlockNode, Label
 from flareiac.lang.values import Resource, Value, object_value, pairs
+from flareiac.sdk.schema import Attribute, Block
 
-_KNOWN = ("for_each", "iterator", "labels")
+DYNAMIC: Final = Block(
+    description="Makes nested blocks from a collection.",
+    attributes={
+        "for_each": Attribute(type=ANY, description="The collection.", required=True),
+        "iterator": Attribute(
+            type=ANY, description="The name of the element inside; else that of the block."
+        ),
+        "labels": Attribute(type=ListType(STRING), description="The labels of each block."),
+    },
+)
+"""What a dynamic block takes beside its content."""
 
 
 def expand_dynamic(node: BlockNode, scope: Scope, diagnostics: Diagnostics) -> list[tuple[BlockNode, Scope]]:
@@ -31,11 +43,11 @@ def expand_dynamic(node: BlockNode, scope: Scope, diagnostics: Diagnostics) -> l
         )
         return []
     for attribute in node.body.attributes:
-        if attribute.name not in _KNOWN:
+        if attribute.name not in DYNAMIC.attributes:
             diagnostics.error(
                 codes.INVALID_DYNAMIC,
-                f'It has no attribute "{attribute.name}". A dynamic block takes {", ".join(_KNOWN)} and a '
-                "content block.",
+                f'It has no attribute "{attribute.name}". A dynamic block takes '
+                f"{', '.join(DYNAMIC.attributes)} and a content block.",
                 subject=attribute.name_span,
             )
     items = _elements(evaluate(for_each.expr, scope, diagnostics), for_each.expr.span, diagnostics)

@@ -2,16 +2,18 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
 from typing import Final
 
 from flareiac.kernel.data import UNKNOWN, Data
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.schema import Validator
 
 _DURATION_UNITS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 _SIZE_UNITS = {"B": 1, "KB": 1024, "MB": 1024**2, "GB": 1024**3, "TB": 1024**4}
 _DURATION = re.compile(r"(\d{1,18})(ms|s|m|h|d|w)")
 _SIZE = re.compile(r"(\d{1,18})\s*(B|KB|MB|GB|TB)", re.IGNORECASE)
-_JVM_SIZE = re.compile(r"[1-9]\d{0,9}[kmgtKMGT]b?")
+JVM_SIZE = re.compile(r"[1-9]\d{0,9}[kmgtKMGT]b?")
 _LONGEST = 1000 * 365 * _DURATION_UNITS["d"]
 """A time that so far ago or ahead is one that every system can tell."""
 LARGEST_INT: Final = 2**31 - 1
@@ -51,21 +53,27 @@ def is_duration(value: Data) -> str | None:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class WholeSizes:
+    """The validator that ``whole_sizes`` makes. ``units``: by field; None for a whole number."""
+
+    units: Mapping[str, str | None] = field(hash=False)
+
+    def __call__(self, value: Data) -> str | None:
+        for name, given in _given(value, self.units):
+            unit = self.units[name]
+            if unit is None and (not isinstance(given, int) or given < 1):
+                return f"{name} is {given!r}. Write a whole number from 1 on."
+            if unit is not None and not (isinstance(given, str) and JVM_SIZE.fullmatch(given)):
+                return f'{name} is {given!r}. Write a whole number and a unit, such as "512m" or "4{unit}".'
+        return None
+
+
 def whole_sizes(**units: str | None) -> Validator:
     """Returns a validator of an object: fields with a unit (``"g"`` in ``memory="4g"``) are sizes as JVMs
     write them, those without are whole numbers from 1 on.
     """
-
-    def check(value: Data) -> str | None:
-        for name, field in _given(value, units):
-            unit = units[name]
-            if unit is None and (not isinstance(field, int) or field < 1):
-                return f"{name} is {field!r}. Write a whole number from 1 on."
-            if unit is not None and not (isinstance(field, str) and _JVM_SIZE.fullmatch(field)):
-                return f'{name} is {field!r}. Write a whole number and a unit, such as "512m" or "4{unit}".'
-        return None
-
-    return check
+    return WholeSizes(units)
 
 
 def _given(value: Data, names: Iterable[str]) -> Iterator[tuple[str, Data]]:
@@ -84,42 +92,60 @@ def is_size(value: Data) -> str | None:
     return f'{value!r} is not a size. Write a whole number and a unit, such as "512KB", "256MB" or "2GB".'
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneOf:
+    """The validator that ``one_of`` makes."""
+
+    allowed: tuple[Data, ...]
+    explained: tuple[Data, ...]
+
+    def __call__(self, value: Data) -> str | None:
+        if value in self.allowed or value in self.explained:
+            return None
+        return f"{value!r} is not one of {', '.join(map(repr, self.allowed))}."
+
+
 def one_of(*allowed: Data, explained: Sequence[Data] = ()) -> Validator:
     """One of a few values. ``explained``: others that pass here, because a rule of the resource refuses them
     and says why.
     """
+    return OneOf(allowed=allowed, explained=tuple(explained))
 
-    def check(value: Data) -> str | None:
-        return (
-            None
-            if value in allowed or value in explained
-            else f"{value!r} is not one of {', '.join(map(repr, allowed))}."
-        )
 
-    return check
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """The validator that ``whole`` makes: both ends are allowed."""
+
+    low: int
+    high: int
+
+    def __call__(self, value: Data) -> str | None:
+        # A whole number is an int in plain data; a float that looks like one was a fraction with many digits.
+        if isinstance(value, bool) or not isinstance(value, int) or value < self.low:
+            return f"{value} is not a whole number from {self.low}."
+        return f"{value} is more than {self.high:,}." if value > self.high else None
 
 
 def whole(low: int = 1, high: int = LARGEST_INT) -> Validator:
     """A whole number in a closed range. Without ``high`` it is one that the JVM holds in 32 bits."""
+    return Whole(low, high)
 
-    def check(value: Data) -> str | None:
-        # A whole number is an int in plain data; a float that looks like one was a fraction with many digits.
-        if isinstance(value, bool) or not isinstance(value, int) or value < low:
-            return f"{value} is not a whole number from {low}."
-        return f"{value} is more than {high:,}." if value > high else None
 
-    return check
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """The validator that ``fields`` makes, with those of the fields by name."""
+
+    validators: Mapping[str, Validator] = field(hash=False)
+
+    def __call__(self, value: Data) -> str | None:
+        given = _given(value, self.validators)
+        wrong = (f"{name}: {text}" for name, part in given if (text := self.validators[name](part)))
+        return next(wrong, None)
 
 
 def fields(**validators: Validator) -> Validator:
     """An object whose given fields pass these validators."""
-
-    def check(value: Data) -> str | None:
-        given = _given(value, validators)
-        wrong = (f"{name}: {text}" for name, field in given if (text := validators[name](field)))
-        return next(wrong, None)
-
-    return check
+    return Fields(validators)
 
 
 def not_empty(value: Data) -> str | None:

@@ -1,0 +1,183 @@
+"""The blocks of the language itself, as data: what they take is checked against these records, and the JSON
+schema of the language shows them. Pure.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.kernel.types import ANY, BOOL, STRING, ListType, MapType, ObjectType, Type
+from flareiac.model.policy import Enforcement
+from flareiac.sdk.schema import Attribute, Block, NestedBlock, Nesting
+from flareiac.sdk.validators import one_of
+
+
+def _attribute(type_: Type, description: str, *, required: bool = False) -> Attribute:
+    return Attribute(type=type_, description=description, required=required)
+
+
+def _many(block: Block, *, labelled: bool = False, required: bool = False) -> NestedBlock:
+    return NestedBlock(nesting=Nesting.MAP if labelled else Nesting.LIST, block=block, required=required)
+
+
+_TEXTS: Final = ListType(STRING)
+_CONDITION: Final = {
+    "condition": _attribute(BOOL, "What must hold.", required=True),
+    "error_message": _attribute(STRING, "The error where it does not hold.", required=True),
+}
+CHECKED: Final = Block(
+    description="A condition, and the error where it does not hold.", attributes=_CONDITION
+)
+VARIABLE: Final = Block(
+    description="A value from outside.",
+    attributes={
+        "type": _attribute(ANY, "The type: string, number, bool, any, list(...), object({...}) and so on."),
+        "default": _attribute(ANY, "The value where none is given."),
+        "description": _attribute(ANY, "What the value is for."),
+        "sensitive": _attribute(BOOL, "Plans never show the value."),
+        "nullable": _attribute(BOOL, "With false, null becomes the default."),
+    },
+    blocks={"validation": _many(CHECKED)},
+)
+OUTPUT: Final = Block(
+    description="A value that flareiac output prints after an apply.",
+    attributes={
+        "value": _attribute(ANY, "The value.", required=True),
+        "description": _attribute(ANY, "What the value is for."),
+        "sensitive": _attribute(BOOL, "The value is never shown."),
+        "depends_on": _attribute(ListType(ANY), "Resources that are handled first."),
+    },
+    blocks={"precondition": _many(CHECKED)},
+)
+IMPORT: Final = Block(
+    description="Adopts an object that exists.",
+    attributes={
+        "to": _attribute(ANY, "The address of the block that the object becomes.", required=True),
+        "id": _attribute(STRING, "The object, by its id in the system that has it.", required=True),
+        "takeover": _attribute(BOOL, "Adopts also what another state manages."),
+    },
+)
+_REMOVED_LIFECYCLE: Final = Block(
+    attributes={"destroy": _attribute(BOOL, "Destroys the object; otherwise it is forgotten and stays.")}
+)
+REMOVED: Final = Block(
+    description="Says what happens to an object whose block is deleted.",
+    attributes={"from": _attribute(ANY, "The address of what has no block any more.", required=True)},
+    blocks={"lifecycle": NestedBlock(nesting=Nesting.SINGLE, block=_REMOVED_LIFECYCLE)},
+)
+LIFECYCLE: Final = Block(
+    description="What may happen to the object of a resource.",
+    attributes={
+        "prevent_destroy": _attribute(BOOL, "Refuses a plan that destroys or forgets the object."),
+        "ignore_changes": _attribute(ListType(ANY), "Attributes that FlareIaC leaves as they are."),
+    },
+)
+META: Final = Block(
+    attributes={
+        "count": _attribute(ANY, "So many instances."),
+        "for_each": _attribute(ANY, "One instance for each entry of a map or element of a set of strings."),
+        "depends_on": _attribute(ANY, "Resources that are handled first, where no reference says so."),
+        "owner": _attribute(ANY, "Who answers for it: a text, or an object with name and contact."),
+    },
+    blocks={"lifecycle": NestedBlock(nesting=Nesting.SINGLE, block=LIFECYCLE)},
+)
+"""What every block of a resource takes beside the attributes of its type; ``data`` has no lifecycle."""
+EXCEPTION: Final = Block(
+    description="Allows something for a time.",
+    attributes={
+        "addresses": _attribute(_TEXTS, "The addresses or globs; without them, whatever the rule is about."),
+        "reason": _attribute(STRING, "Why it is allowed.", required=True),
+        "expires": _attribute(STRING, "The last day, or a time with its zone.", required=True),
+    },
+)
+_WEIGHT: Final = Attribute(
+    type=STRING,
+    description="A plan that does not meet a mandatory rule cannot be applied.",
+    validators=(one_of(*map(str, Enforcement)),),
+)
+RULE: Final = Block(
+    description="One rule: a built-in one (use), or a condition.",
+    attributes={
+        "use": _attribute(STRING, "The built-in rule."),
+        "parameters": _attribute(MapType(ANY), "The parameters of the built-in rule."),
+        "enforcement": _WEIGHT,
+        "description": _attribute(STRING, "What the rule is for."),
+        "types": _attribute(_TEXTS, "The resource types that the rule is about."),
+        "addresses": _attribute(_TEXTS, "The addresses or globs that the rule is about."),
+        "condition": _attribute(BOOL, "What must hold of the plan, of one of its changes or of a resource."),
+        "when": _attribute(BOOL, "Where the rule applies."),
+        "message": _attribute(STRING, "What is said where the condition does not hold."),
+    },
+    blocks={"exception": _many(EXCEPTION)},
+)
+POLICY: Final = Block(
+    description="Rules of a team about plans.",
+    attributes={"enforcement": _WEIGHT, "description": _attribute(STRING, "What the rules are for.")},
+    blocks={"rule": _many(RULE, labelled=True, required=True)},
+)
+DRIFT_IGNORE: Final = Block(
+    description="Known drift that is left alone.",
+    attributes={
+        "address": _attribute(STRING, "The resource whose drift is known, or a glob.", required=True),
+        "attribute": _attribute(STRING, "The attribute; without it, all of them."),
+        "reason": _attribute(STRING, "Why it is left alone.", required=True),
+        "expires": _attribute(STRING, "The last day, or a time."),
+    },
+)
+WORKSPACE: Final = Block(
+    description="What may be done to workspaces of this name or glob.",
+    attributes={
+        "protected": _attribute(BOOL, "Applies saved plans alone, and destroys nothing.", required=True),
+        "require_reviewed_plan": _attribute(
+            ObjectType({"approvals": STRING}), "The variable that says who approved: env:NAME."
+        ),
+    },
+)
+_PASSPHRASE: Final = {
+    "env": _attribute(STRING, "The environment variable with the passphrase."),
+    "file": _attribute(STRING, "The file with the passphrase."),
+}
+FALLBACK: Final = Block(description="Decrypts what the passphrase does not.", attributes=_PASSPHRASE)
+ENCRYPTION: Final = Block(
+    description="Where the passphrase is that state and saved plans are encrypted with.",
+    attributes=_PASSPHRASE,
+    blocks={"fallback": NestedBlock(nesting=Nesting.SINGLE, block=FALLBACK)},
+)
+BACKEND: Final = Block(description="Where the state is kept. The label is the kind of place.")
+"""Its attributes are the settings of its kind."""
+SETTINGS: Final = Block(
+    description="Settings of the project.",
+    attributes={
+        "owner": _attribute(ANY, "Who answers for every block that names no owner."),
+        "required_version": _attribute(STRING, "The versions of FlareIaC that may be used."),
+        "state_owner": _attribute(STRING, "To whom the state belongs where the folder does not say it."),
+    },
+    blocks={
+        "backend": NestedBlock(nesting=Nesting.MAP, block=BACKEND),
+        "encryption": NestedBlock(nesting=Nesting.SINGLE, block=ENCRYPTION),
+        "drift_ignore": _many(DRIFT_IGNORE),
+        "workspace": NestedBlock(nesting=Nesting.MAP, block=WORKSPACE, any_label=True),
+    },
+)
+LOCALS: Final = Block(description="Named expressions; local.NAME reads one.")
+"""It takes any attribute."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnBlock:
+    """A block type of the language. ``is_labelled``: its one label is its name."""
+
+    block: Block
+    is_labelled: bool = False
+
+
+OWN_BLOCKS: Final[Mapping[str, OwnBlock]] = {
+    "flareiac": OwnBlock(SETTINGS),
+    "variable": OwnBlock(VARIABLE, is_labelled=True),
+    "locals": OwnBlock(LOCALS),
+    "output": OwnBlock(OUTPUT, is_labelled=True),
+    "import": OwnBlock(IMPORT),
+    "removed": OwnBlock(REMOVED),
+    "policy": OwnBlock(POLICY, is_labelled=True),
+}
+"""Those at the top of a file, but for ``data``, whose types are those of the providers."""
