@@ -139,6 +139,11 @@ CORE: Final[Commands] = {
         "Explain a block, attribute, function, code, rule or setting, or print a page of the documentation.",
         reads_only=True,
     ),
+    "schema": Command(
+        ".schema:schema",
+        "Print the JSON schema of the language for editors, or that of a document which a command prints.",
+        reads_only=True,
+    ),
     "workspace": Group(
         "Keep several states of one project apart, each with places of its own.",
         {

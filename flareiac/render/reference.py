@@ -57,7 +57,7 @@ def nested_text(path: str, nested: NestedBlock) -> str:
 
 def attribute_text(path: str, attribute: Attribute) -> str:
     """One attribute alone."""
-    return f"## `{path}`\n\n{_paragraph(f'Type: {_kind(attribute)}.')}\n{_paragraph(_sentences(attribute))}"
+    return f"## `{path}`\n\n{_paragraph(f'Type: {_kind(attribute)}.')}\n{_paragraph(sentences(attribute))}"
 
 
 def function_text(function: Builtin) -> str:
@@ -73,7 +73,7 @@ def function_entry(function: Builtin) -> str:
 def _body(schema: Block, prefix: str) -> str:
     parts = [
         "".join(
-            _listed(f"`{name}` ({_kind(attribute)}): {_sentences(attribute)}")
+            _listed(f"`{name}` ({_kind(attribute)}): {sentences(attribute)}")
             for name, attribute in schema.attributes.items()
         )
     ]
@@ -98,7 +98,8 @@ def _kind(attribute: Attribute) -> str:
     return f"{attribute.type}, required" if attribute.required else str(attribute.type)
 
 
-def _sentences(attribute: Attribute) -> str:
+def sentences(attribute: Attribute) -> str:
+    """Returns what is said of an attribute: its description, its default, and what a change does."""
     parts = [attribute.description]
     if attribute.default is not None:
         parts.append(f"Default: `{canonical(attribute.default)}`.")

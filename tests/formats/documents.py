@@ -67,7 +67,7 @@ class Document:
     same object, by name. ``version_in`` says where the version is written; ``declared_in`` names the place in
     the code where it is raised. ``unknown`` says what readers do with unknown fields, ``higher`` what an
     earlier release does with a higher version. ``made_again``: no reader takes another version than its own;
-    it makes the document again.
+    it makes the document again. ``printed``: a command prints it, and nothing stores it.
     """
 
     name: str
@@ -83,7 +83,13 @@ class Document:
     higher: str = "refused (FIS001)"
     beside: Mapping[str, Any] = field(default_factory=dict)
     made_again: bool = False
+    printed: bool = False
     amend: Callable[[Schema], None] = lambda _schema: None
+
+    @property
+    def file(self) -> str:
+        """The place of the schema in the folder of schemas."""
+        return f"printed/{self.name}.json" if self.printed else f"{self.name}.json"
 
     def schema(self) -> Schema:
         """The schema of what this release writes."""
@@ -259,6 +265,7 @@ DOCUMENTS: Final = (
         reader="your programs",
         unknown=PASSED_OVER,
         higher="for your programs to refuse",
+        printed=True,
     ),
     Document(
         name="graph",
@@ -272,6 +279,7 @@ DOCUMENTS: Final = (
         reader="your programs",
         unknown=PASSED_OVER,
         higher="for your programs to refuse",
+        printed=True,
     ),
     Document(
         name="backend",

@@ -54,7 +54,7 @@ def complaint(document: Document, committed: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
 def test_a_changed_document_has_a_higher_version(document: Document) -> None:
-    path, text = FORMATS / f"{document.name}.json", _text(document)
+    path, text = FORMATS / document.file, _text(document)
     committed = path.read_text(encoding="utf-8") if path.exists() else text
     if said := complaint(document, json.loads(committed)):
         pytest.fail(said)
@@ -71,7 +71,7 @@ def _table() -> str:
 
 def _row(document: Document) -> str:
     cells = (
-        f"[{document.title}]({document.name}.json)",
+        f"[{document.title}]({document.file})",
         document.place,
         f"{document.version}, {document.version_in}",
         document.writer,
@@ -102,4 +102,6 @@ def test_the_page_lists_the_documents() -> None:
 
 
 def test_each_schema_is_of_a_document() -> None:
-    assert {path.stem for path in FORMATS.glob("*.json")} == {document.name for document in DOCUMENTS}
+    paths = {path.relative_to(FORMATS).as_posix() for path in FORMATS.rglob("*.json")}
+    of_resources = {path for path in paths if path.startswith("resources/")}
+    assert paths - of_resources == {document.file for document in DOCUMENTS} | {"printed/language.json"}
