@@ -1,10 +1,19 @@
-"""The options of commands that open the project."""
+"""The options of commands that open the project, or that name it."""
 
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import typer
 
 from flareiac.kernel.lazy_dataclass import dataclass
+
+Project: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--project",
+        help="A name for the markdown and its marker, where one repository has several projects.",
+        show_default=False,
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

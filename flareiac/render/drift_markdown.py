@@ -18,9 +18,10 @@ from flareiac.render.drift import (
     verdict,
     writer_text,
 )
+from flareiac.render.marker import marker, place
 from flareiac.render.redaction import REDACTED
 from flareiac.render.report.budget import Entry, Part, fitted
-from flareiac.render.report.escaping import code, comment, prose
+from flareiac.render.report.escaping import code, prose
 from flareiac.render.value_text import inline
 
 MOST_CHARACTERS: Final = 65_000
@@ -36,15 +37,17 @@ def drift_markdown(
     diagnostics: Iterable[Diagnostic],
     *,
     workspace: str,
+    project: str = "",
     most: int = MOST_CHARACTERS,
 ) -> str:
     """Returns the report in at most so many characters (at least 20,000), without a line feed at its end.
-    What is left out is counted and named. ``report`` None: it could not be made, and ``diagnostics`` say why.
+    What is left out is counted and named. ``project`` names it in the marker. ``report`` None: it could not
+    be made, and ``diagnostics`` say why.
     """
     complaints = list(diagnostics)
     errored = any(complaint.severity is Severity.ERROR for complaint in complaints)
     line = _NO_RESULT if report is None else verdict(report, errored=errored)
-    first = f"{_marker(report, workspace)}\n**{prose(line)}**"
+    first = f"{_marker(report, workspace, project)}\n{place(project, workspace)}**{prose(line)}**"
     parts = [
         _complaints(complaints, Severity.ERROR, "Errors"),
         *([] if report is None else _classes(report)),
@@ -62,9 +65,9 @@ def drift_markdown(
     )
 
 
-def _marker(report: DriftReport | None, workspace: str) -> str:
+def _marker(report: DriftReport | None, workspace: str, project: str) -> str:
     prints = sorted(finding.fingerprint for finding in report.findings)[:_MOST_FINGERPRINTS] if report else []
-    return f"<!-- flareiac-drift workspace={comment(workspace[:60])} fingerprints={','.join(prints)} -->"
+    return marker("flareiac-drift", workspace=workspace, project=project, fingerprints=",".join(prints))
 
 
 def _classes(report: DriftReport) -> Iterator[Part]:

@@ -37,7 +37,10 @@ def test_an_issue_names_all_fingerprints_in_a_line_that_is_not_seen() -> None:
     )
     lines = text.split("\n")
     assert lines[0] == "<!-- flareiac-drift workspace=a%20b fingerprints=01,02 -->"
-    assert lines[1] == "**Drift: 1 changed, 1 unmanaged; 3 resources checked, 1 finding ignored.**"
+    assert (
+        lines[1]
+        == "Workspace `a b`: **Drift: 1 changed, 1 unmanaged; 3 resources checked, 1 finding ignored.**"
+    )
     assert not text.endswith("\n")
 
 

@@ -12,7 +12,7 @@ from flareiac.cli.complaints import complain
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
 from flareiac.cli.locked_work import lock_timeout
-from flareiac.cli.options import WorkOptions
+from flareiac.cli.options import Project, WorkOptions
 from flareiac.cli.plan_options import PlanOptions, Refreshed
 from flareiac.cli.project import opened
 from flareiac.kernel.diagnostics import Diagnostics, Failure
@@ -33,6 +33,7 @@ def drift(
         typer.Option("--format", help="text, json (as -json), markdown (for an issue) or junit (XML)."),
     ] = "text",
     refresh: Refreshed = "changed",
+    project: Project = "",
     work: WorkOptions,
 ) -> int:
     """Compares what is there with what is recorded."""
@@ -53,7 +54,7 @@ def drift(
             diagnostics = Diagnostics()
             diagnostics.extend(failure.diagnostics)
             report = Found(drift=None, diagnostics=diagnostics, sources={})
-    _show(invocation, workspace, report, shown)
+    _show(invocation, workspace, report, shown, project)
     if report.is_at_work:
         return ExitCode.LOCKED
     if report.drift is None or report.diagnostics.has_errors:
@@ -61,7 +62,7 @@ def drift(
     return ExitCode.DRIFT if report.drift.drifted else ExitCode.DONE
 
 
-def _show(invocation: Invocation, workspace: Workspace, report: Found, form: Format) -> None:
+def _show(invocation: Invocation, workspace: Workspace, report: Found, form: Format, project: str) -> None:
     terminal, diagnostics = invocation.terminal, report.diagnostics
     schemas = workspace.installed.registry.schemas
     shown = None if report.drift is None else without_secrets(report.drift, schemas)
@@ -80,7 +81,8 @@ def _show(invocation: Invocation, workspace: Workspace, report: Found, form: For
             from flareiac.render.drift_markdown import drift_markdown
 
             complain(terminal, diagnostics, report.sources)
-            terminal.out(drift_markdown(shown, diagnostics, workspace=workspace.workspace))
+            text = drift_markdown(shown, diagnostics, workspace=workspace.workspace, project=project)
+            terminal.out(text)
         case "junit":
             from flareiac.render.drift_junit import drift_junit
 

@@ -10,6 +10,7 @@ from flareiac.app.discovery import installed
 from flareiac.app.plan_files import read_plan
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
+from flareiac.cli.options import Project
 from flareiac.kernel.data import write_json
 from flareiac.render.report.content import report_of
 from flareiac.render.report.html import PICTURE, report_html
@@ -45,6 +46,7 @@ def report(
             help="The most characters of the markdown. What is left out is counted and named.",
         ),
     ] = MOST_CHARACTERS,
+    project: Project = "",
 ) -> int:
     """Prints the report; that of a plan that is blocked, or has errors, too."""
     if state:
@@ -58,11 +60,11 @@ def report(
     elif file is None:
         raise typer.BadParameter("Missing argument 'PLAN'; -state shows what runs.")
     else:
-        _report_plan(invocation, file, form or "markdown", max_chars)
+        _report_plan(invocation, file, form or "markdown", max_chars, project)
     return ExitCode.DONE
 
 
-def _report_plan(invocation: Invocation, file: str, form: Format, max_chars: int) -> None:
+def _report_plan(invocation: Invocation, file: str, form: Format, max_chars: int, project: str) -> None:
     # The plan has no name here, so that its memory is free once the content is made.
     content = report_of(
         read_plan(invocation.root, file),
@@ -76,7 +78,7 @@ def _report_plan(invocation: Invocation, file: str, form: Format, max_chars: int
     elif form == "json":
         invocation.terminal.out(write_json(report_json(content), compact=True))
     else:
-        invocation.terminal.out(report_markdown(content, max_chars))
+        invocation.terminal.out(report_markdown(content, max_chars, project=project))
 
 
 def _report_state(invocation: Invocation) -> None:

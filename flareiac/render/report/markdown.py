@@ -9,9 +9,10 @@ from typing import Final
 
 from flareiac.kernel.diagnostics import Severity
 from flareiac.model.policy import Finding
+from flareiac.render.marker import marker, place
 from flareiac.render.report.budget import Entry, Part, fitted
 from flareiac.render.report.content import Change, Group, Reader, Report, VerdictPart
-from flareiac.render.report.escaping import code, comment, fence, label, prose
+from flareiac.render.report.escaping import code, fence, label, prose
 from flareiac.render.report.lineage import Lineage
 from flareiac.render.report.words import STATES, TITLES, doubts, downtime, replayed
 from flareiac.render.sections import Section
@@ -24,14 +25,13 @@ MOST_CHARACTERS: Final = 65_000
 _FEW: Final = 3
 _MOST_LINES: Final = 200
 _LONGEST_NAME: Final = 40
-_LONGEST_WORKSPACE: Final = 60
 _DETAILS: Final = "<details><summary>{}</summary>\n"
 _ARROWS: Final = {Relation.LOOKS_UP: "-.->", Relation.KEEPS_STATE_IN: "-.-"}
 
 
-def report_markdown(report: Report, most: int = MOST_CHARACTERS) -> str:
+def report_markdown(report: Report, most: int = MOST_CHARACTERS, *, project: str = "") -> str:
     """The report in at most so many characters (at least ``LEAST_CHARACTERS``), without a line feed at its
-    end. What is left out is counted and named.
+    end. What is left out is counted and named. ``project`` names it in the marker.
     """
 
     def trailer(missing: str) -> str:
@@ -42,16 +42,13 @@ def report_markdown(report: Report, most: int = MOST_CHARACTERS) -> str:
     def name(text: str) -> str:
         return code(text, _LONGEST_NAME)
 
-    return fitted(_first(report), list(_parts(report)), most, trailer=trailer, name=name)
+    return fitted(_first(report, project), list(_parts(report)), most, trailer=trailer, name=name)
 
 
-def _first(report: Report) -> str:
-    marker = f"<!-- flareiac-report workspace={comment(report.workspace[:_LONGEST_WORKSPACE])} -->"
+def _first(report: Report, project: str) -> str:
+    first = marker("flareiac-report", workspace=report.workspace, project=project)
     parts = [_weighed(part) for part in report.verdict.parts]
-    where = (
-        f"Workspace {code(report.workspace, _LONGEST_WORKSPACE)}: " if report.workspace != "default" else ""
-    )
-    return f"{marker}\n{where}{', '.join(parts)}"
+    return f"{first}\n{place(project, report.workspace)}{', '.join(parts)}"
 
 
 def _weighed(part: VerdictPart) -> str:
