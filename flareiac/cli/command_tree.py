@@ -134,6 +134,11 @@ CORE: Final[Commands] = {
         "Draw what depends on what, or with -lineage where data flows. Reads no system.",
         reads_only=True,
     ),
+    "lineage": Command(
+        ".lineage:lineage",
+        "Print the declared datasets and jobs as events of OpenLineage. Reads no system.",
+        reads_only=True,
+    ),
     "explain": Command(
         ".explain:explain",
         "Explain a block, attribute, function, code, rule or setting, or print a page of the documentation.",

@@ -13,6 +13,7 @@ from flareiac.sdk.changes import Proposal, Usage
 from flareiac.sdk.data_flow import DataFlow
 from flareiac.sdk.importing import WrittenBlock
 from flareiac.sdk.lakehouse import EarlierState
+from flareiac.sdk.lineage import Dataset, LineageJob
 from flareiac.sdk.maintenance import Hold, Maintainer
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
@@ -110,6 +111,10 @@ class Relations:
     """(address, attributes, references): the data flow through a resource, where more can be said of it than
     its usages tell.
     """
+    dataset: Callable[[Attributes, References, Project], Dataset | None] = lambda *_nothing: None
+    """(attributes, references, project): the dataset that a resource is to other programs."""
+    lineage_job: Callable[[Attributes, References, Project], LineageJob | None] = lambda *_nothing: None
+    """(attributes, references, project): the job that a resource is to other programs."""
     seen_usages: Callable[[str, Attributes], tuple[Usage, ...]] = lambda _address, _identity: ()
     """(address, identity): the usages that only an observed identity shows."""
     holds: Callable[[str, Attributes, References, object], tuple[Hold, ...]] = lambda *_nothing: ()

@@ -7,6 +7,7 @@ from flareiac.sdk.type_roles import Locating, Relations
 from flareiac_iceberg.data_table.schema import READ, SCHEMA, canonical
 from flareiac_iceberg.format.locations import places
 from flareiac_iceberg.table.canonical import usages
+from flareiac_iceberg.table.dataset import dataset
 
 DATA_TABLE: Final = ResourceType(
     name="data.table",
@@ -15,6 +16,6 @@ DATA_TABLE: Final = ResourceType(
     description="An Iceberg table that others own. Jobs can read it; FlareIaC never changes it.",
     canonical=canonical,
     computed=READ,
-    relations=Relations(usages=usages),
+    relations=Relations(usages=usages, dataset=dataset),
     locating=Locating(own=places),
 )

@@ -24,6 +24,7 @@ from flareiac.sdk.upgrades import without_identity
 from flareiac_iceberg.format.locations import places
 from flareiac_iceberg.maintenance.statistics_sheet import SHEET
 from flareiac_iceberg.table.canonical import canonical, seen_usages, usages
+from flareiac_iceberg.table.dataset import dataset
 from flareiac_iceberg.table.schema import SCHEMA
 from flareiac_iceberg.table.written_path import written_path
 
@@ -78,7 +79,7 @@ TABLE: Final = ResourceType(
         # Version 1 recorded what only an observation says.
         upgrades=(without_identity("gone", "found_at", "destination_taken"),),
     ),
-    relations=Relations(usages=usages, seen_usages=seen_usages),
+    relations=Relations(usages=usages, seen_usages=seen_usages, dataset=dataset),
     locating=Locating(own=places),
     maintaining=Maintaining(maintainer=_maintainer, sheet=SHEET),
     showing=Showing(

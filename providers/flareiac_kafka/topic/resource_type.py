@@ -7,6 +7,7 @@ from flareiac.sdk.resource_type import Kind, ResourceType
 from flareiac.sdk.results import Recorded
 from flareiac.sdk.type_roles import Planner, Planning, Recording, Relations, Showing
 from flareiac_kafka.topic.canonical import canonical, usages
+from flareiac_kafka.topic.dataset import dataset
 from flareiac_kafka.topic.schema import SCHEMA
 
 
@@ -31,6 +32,6 @@ TOPIC: Final = ResourceType(
     computed={"id": STRING, "cluster_id": STRING},
     planning=Planning(planner=_planner),
     recording=Recording(examine=_examine),
-    relations=Relations(usages=usages),
+    relations=Relations(usages=usages, dataset=dataset),
     showing=Showing(import_ids="KAFKA/TOPIC, such as main/orders"),
 )

@@ -10,6 +10,7 @@ from flareiac.sdk.changes import Usage
 from flareiac.sdk.data_flow import DataFlow
 from flareiac.sdk.importing import WrittenBlock
 from flareiac.sdk.lakehouse import EarlierState
+from flareiac.sdk.lineage import LineageJob
 from flareiac.sdk.maintenance import Hold
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
@@ -69,6 +70,12 @@ def _data_flow(address: str, attributes: Attributes, references: References) -> 
     return data_flow(address, attributes, references)
 
 
+def _lineage_job(attributes: Attributes, references: References, project: Project) -> LineageJob | None:
+    from flareiac_spark.change.lineage_job import lineage_job
+
+    return lineage_job(attributes, references, project)
+
+
 def _holds(address: str, attributes: Attributes, references: References, facts: object) -> tuple[Hold, ...]:
     from flareiac_spark.generation.snapshot_holds import holds
 
@@ -113,7 +120,13 @@ JOB: Final = ResourceType(
         # Version 1 recorded what only an observation says.
         upgrades=(without_identity("observed"),),
     ),
-    relations=Relations(usages=_usages, data_flow=_data_flow, holds=_holds, earlier_states=_earlier_states),
+    relations=Relations(
+        usages=_usages,
+        data_flow=_data_flow,
+        lineage_job=_lineage_job,
+        holds=_holds,
+        earlier_states=_earlier_states,
+    ),
     locating=Locating(read=_sources),
     showing=Showing(written=_written, written_path=written_path, import_ids=""),
 )

@@ -15,6 +15,7 @@ from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import Mismatch, by_kind, encode
 from flareiac.sdk.brokers import BrokerWords, TopicSelection
 from flareiac.sdk.changes import Blocker
+from flareiac.sdk.dataset_names import DatasetName
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References, Resolved
 from flareiac.sdk.schema import Block
@@ -171,6 +172,11 @@ class Source(ABC):
     @property
     def blocks_read(self) -> tuple[Reference, ...]:
         """The managed blocks, other than tables, whose records it reads."""
+        return ()
+
+    def lineage_parts(self, references: References, project: Project) -> tuple[str | DatasetName, ...]:
+        """What it reads, for other programs: addresses of blocks, and the names of datasets without one."""
+        del references, project
         return ()
 
     def schema_read(self, columns: Sequence[Column]) -> SchemaRead | None:

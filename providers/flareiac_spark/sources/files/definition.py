@@ -8,8 +8,10 @@ from flareiac.kernel.data import Attributes
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import OPTIONAL, SPARSE
 from flareiac.sdk.changes import Blocker
+from flareiac.sdk.dataset_names import DatasetName, files_dataset
 from flareiac.sdk.definitions import Number, Text
 from flareiac.sdk.project import Project
+from flareiac.sdk.references import References
 from flareiac.sdk.secret_settings import checked_settings
 from flareiac.sdk.validators import parse_duration
 from flareiac_spark import codes
@@ -141,6 +143,10 @@ class FilesSource(Source):
     @property
     def always_judges(self) -> bool:
         return self.reading is not None and self.format in RECORDS
+
+    def lineage_parts(self, references: References, project: Project) -> tuple[str | DatasetName, ...]:
+        del references
+        return (files_dataset(str(absolute_place(self.path, project))),)
 
     def folder_read(
         self, columns: Sequence[Column], logs: Sequence[tuple[Place, int]], project: Project

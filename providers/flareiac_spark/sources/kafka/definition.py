@@ -10,7 +10,9 @@ from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import Foreign, decode
 from flareiac.sdk import name_patterns
 from flareiac.sdk.brokers import BrokerWords, TopicSelection
+from flareiac.sdk.dataset_names import DatasetName, topic_dataset
 from flareiac.sdk.definitions import Flag, Number, Plain, Ref, Text
+from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac.sdk.secret_settings import checked_settings
 from flareiac.sdk.versions import SPARK_AVRO
@@ -152,6 +154,16 @@ class KafkaSource(Source):
     @property
     def blocks_read(self) -> tuple[Reference, ...]:
         return self.topic_blocks
+
+    def lineage_parts(self, references: References, project: Project) -> tuple[str | DatasetName, ...]:
+        """A pattern of names is a dataset of its own: only brokers know the topics that match."""
+        del project
+        blocks = (references.get(block.address) for block in self.topic_blocks)
+        declared = {decode(_Topic, topic.attributes).name for topic in blocks if topic is not None}
+        names = self.topics if self.topic_pattern is None else (self.topic_pattern,)
+        servers = self.client.get(SERVERS, "")
+        others = (topic_dataset(servers, name) for name in names if name not in declared)
+        return (*(block.address for block in self.topic_blocks), *others)
 
     def schema_read(self, columns: Sequence[Column]) -> SchemaRead | None:
         if self.registry is None or not is_known(list(self.subjects)):

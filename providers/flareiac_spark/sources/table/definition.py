@@ -6,7 +6,10 @@ from typing import ClassVar, Final, Literal
 
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.sdk.dataset_names import DatasetName
 from flareiac.sdk.definitions import Flag, Number, Ref, Text
+from flareiac.sdk.project import Project
+from flareiac.sdk.references import References
 from flareiac_spark import codes
 from flareiac_spark.column_types import Column, table_columns
 from flareiac_spark.settings import BATCH_SIZE, all_of
@@ -85,6 +88,10 @@ class TableSource(Source):
     @property
     def place(self) -> str:
         return f"{self.table}"
+
+    def lineage_parts(self, references: References, project: Project) -> tuple[str | DatasetName, ...]:
+        del references, project
+        return (self.table.address,)
 
     @property
     def table_read(self) -> TableRead:
