@@ -45,9 +45,11 @@ def read_plan(root: Path, file: str) -> Plan:
     try:
         content = (root / file).read_bytes()
         head = content[:200]
-        text = project_cipher(root).open(content, Purpose.PLAN, file).decode("utf-8", "replace")
-        del content  # large, and not needed beside its text
-        return upgraded_plan(decode_plan(text, file, str(root)), installed().registry.types, file)
+        opened = project_cipher(root).open(content, Purpose.PLAN, file)
+        del content  # large, as is each form of it: none is kept while the next one is read
+        text = [opened.decode("utf-8", "replace")]
+        del opened
+        return upgraded_plan(decode_plan(text.pop(), file, str(root)), installed().registry.types, file)
     except FileNotFoundError as problem:
         why = f"{file}: {problem.strerror}. flareiac plan -out={file} creates it."
         raise Failure(error(codes.PLAN_FILE_UNREADABLE, why)) from problem

@@ -63,6 +63,7 @@ def decode_plan(content: bytes | str, where: str, root: str) -> Plan:
     """
     try:
         document = read_json(content, repeats=True)
+        del content  # nearly as large as what was read from it
         if document["kind"] != KIND:
             raise Damaged(where, "it is not a plan file")
         if document["format_version"] not in _READ:
