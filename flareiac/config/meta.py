@@ -15,6 +15,7 @@ from flareiac.lang.evaluate import evaluate
 from flareiac.lang.references import Traversal, references
 from flareiac.lang.scope import Scope
 from flareiac.lang.syntax import BlockNode, Expression
+from flareiac.lang.values import contains_sensitive
 from flareiac.model.desired import Import, Lifecycle, Removed
 from flareiac.sdk.schema import Block
 
@@ -154,6 +155,11 @@ def _import(
     if address is None or parsed is None or address not in resources:
         detail = "Declare the block that the object is to become."
         diagnostics.error(codes.IMPORT_TARGET_UNKNOWN, detail, subject=to.expr.span)
+        return None
+    if contains_sensitive(value):
+        why = f"The id of the import of {address} is sensitive. Plans, reports and the state show it."
+        way_out = "Name the object by what may be shown, or wrap it in nonsensitive(...)."
+        diagnostics.error(codes.SENSITIVE_ATTRIBUTE, f"{why} {way_out}", subject=name.expr.span)
         return None
     if not isinstance(value.raw, str):
         detail = "It must be known when planning."
