@@ -1,5 +1,6 @@
 """The output of an apply while it runs: as text for people, or as JSON, one object a line."""
 
+import threading
 from typing import Protocol
 
 from flareiac.app.apply import ApplyOutcome, ApplyReport
@@ -8,7 +9,7 @@ from flareiac.cli.complaints import complain
 from flareiac.cli.plan_options import DisplayOptions
 from flareiac.cli.plan_output import print_report, print_report_json
 from flareiac.cli.terminal import Terminal
-from flareiac.model.events import Event
+from flareiac.model.events import Completed, Event, Failed, Skipped
 from flareiac.model.plan import Plan
 from flareiac.render.apply_text import (
     EndedOperations,
@@ -18,6 +19,7 @@ from flareiac.render.apply_text import (
     stale_diagnostic,
     stale_text,
 )
+from flareiac.render.counts import EndedChanges
 from flareiac.render.ui_json import diagnostic_record, event_record, outputs_record, summary_record
 
 _ENDED_BEFORE = (ApplyOutcome.INVALID, ApplyOutcome.BLOCKED)
@@ -92,21 +94,26 @@ class TextOutput:
 
 
 class JsonOutput:
-    """For programs."""
+    """For programs. Safe to use from several threads."""
 
     def __init__(self, terminal: Terminal) -> None:
         self._terminal = terminal
+        self._lock = threading.Lock()
+        self._changes = EndedChanges()
 
     def plan(self, planned: PlanReport) -> None:
         print_report_json(self._terminal, planned)
 
     def begin(self, plan: Plan) -> None:
-        pass
+        self._changes = EndedChanges(plan.operations)
 
     def event(self, event: Event) -> None:
-        record = event_record(event)
-        if record is not None:
-            self._terminal.out_json(record)
+        with self._lock:  # else a line could tell less than the one before it
+            if isinstance(event, Completed | Failed | Skipped):
+                self._changes.end(event.operation.id)
+            record = event_record(event, changes=self._changes)
+            if record is not None:
+                self._terminal.out_json(record)
 
     def close(self) -> None:
         pass

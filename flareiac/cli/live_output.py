@@ -13,7 +13,7 @@ from flareiac.cli.rich_console import live_view
 from flareiac.cli.terminal import Terminal
 from flareiac.model.events import Completed, Event, Failed, Note, Progressed, Skipped, Started
 from flareiac.model.plan import Plan, Verb
-from flareiac.render.counts import changes_of
+from flareiac.render.counts import EndedChanges
 from flareiac.render.progress import ProgressView, Running
 
 _EVERY = 0.125
@@ -27,14 +27,13 @@ class LiveOutput(TextOutput):
         super().__init__(terminal, display)
         self._lock = threading.Lock()
         self._running: dict[str, Running] = {}
-        self._ended: set[str] = set()
-        self._changes: list[set[str]] = []
+        self._changes = EndedChanges()
         self._since = 0.0
         self._note = ""
         self._live: Live | None = None
 
     def begin(self, plan: Plan) -> None:
-        self._changes, self._since = list(changes_of(plan.operations).values()), time.monotonic()
+        self._changes, self._since = EndedChanges(plan.operations), time.monotonic()
         self._live = live_view(self._terminal, self._view, transient=True, every=_EVERY)
         self._live.start()
 
@@ -53,7 +52,7 @@ class LiveOutput(TextOutput):
             case Completed(operation=operation) | Failed(operation=operation) | Skipped(operation=operation):
                 with self._lock:
                     self._running.pop(operation.id, None)
-                    self._ended.add(operation.id)
+                    self._changes.end(operation.id)
             case Note(message=message):
                 with self._lock:
                     self._note = message
@@ -68,8 +67,8 @@ class LiveOutput(TextOutput):
         with self._lock:
             return ProgressView(
                 running=tuple(self._running.values()),
-                ended=sum(change <= self._ended for change in self._changes),
-                total=len(self._changes),
+                ended=self._changes.ended,
+                total=self._changes.total,
                 note=self._note,
                 since=self._since,
                 now=time.monotonic(),

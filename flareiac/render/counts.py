@@ -70,6 +70,26 @@ def changes_of(operations: Iterable[Operation]) -> dict[tuple[str, str], set[str
     return by_change
 
 
+class EndedChanges:
+    """The changes of an apply, as the plan counts them, that have ended, well or not."""
+
+    def __init__(self, operations: Iterable[Operation] = ()) -> None:
+        self._changes = list(changes_of(operations).values())
+        self._ended: set[str] = set()
+
+    def end(self, operation_id: str) -> None:
+        """An operation has ended; so has its change once all of its operations have."""
+        self._ended.add(operation_id)
+
+    @property
+    def ended(self) -> int:
+        return sum(change <= self._ended for change in self._changes)
+
+    @property
+    def total(self) -> int:
+        return len(self._changes)
+
+
 def plan_line(totals: Counts) -> str:
     """``Plan: 1 to import, 2 to add, 1 to change, 0 to destroy. Restarts: 1.``, after what is blocked."""
     imports = f"{totals.imported} to import, " if totals.imported else ""

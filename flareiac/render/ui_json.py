@@ -7,6 +7,7 @@ A reader that does not know a ``type`` shows ``@message``. Times come from the c
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, datetime
+from types import MappingProxyType
 
 from flareiac.kernel.data import Json
 from flareiac.kernel.diagnostics import Diagnostic, Severity
@@ -18,7 +19,7 @@ from flareiac.model.events import Completed, Event, Failed, Note, Progressed, Sk
 from flareiac.model.plan import Operation, OutputChange, Plan, PlannedResource, PlannedTask, Verb
 from flareiac.model.policy import Answer, Finding
 from flareiac.render.apply_text import event_line
-from flareiac.render.counts import Counts, applied, counts, plan_line
+from flareiac.render.counts import Counts, EndedChanges, applied, counts, plan_line
 from flareiac.render.diagnostics import diagnostic_json
 from flareiac.render.drift import classes_text, finding_json
 from flareiac.render.json_values import TERRAFORM_VERSION, parsed
@@ -110,29 +111,39 @@ def version_line(tool_version: str, clock: Clock = time.time) -> Line:
     return _line("info", f"FlareIaC {tool_version}", clock, {"type": "version", **versions})
 
 
-def event_record(event: Event, *, clock: Clock = time.time) -> Line | None:
-    """The line for one event of an apply."""
-    message = event_line(event, False, every=True)
+def event_record(
+    event: Event, *, changes: EndedChanges | None = None, clock: Clock = time.time
+) -> Line | None:
+    """The line for one event of an apply. ``changes``: how far the apply is."""
+    message = event_line(event, False, every=True) or ""
     match event:
         case Started(operation=operation):
-            return _hook("start", message or "", operation, clock)
-        case Progressed(operation=operation, elapsed=elapsed):
-            return _hook(
-                "progress",
-                message or f"{operation.address}: {event.message or 'Still working...'}",
-                operation,
-                clock,
-                elapsed,
-            )
+            return _hook("start", message, operation, clock)
+        case Progressed(operation=operation):
+            text = message or f"{operation.address}: {event.message or 'Still working...'}"
+            return _hook("progress", text, operation, clock, _timed(event.elapsed, changes))
         case Completed(operation=operation, elapsed=elapsed):
-            return _hook("complete", message or "", operation, clock, elapsed)
+            return _hook("complete", message, operation, clock, _timed(elapsed, changes))
         case Failed(operation=operation, elapsed=elapsed):
-            return _hook("errored", message or "", operation, clock, elapsed, level="error")
+            return _hook("errored", message, operation, clock, _timed(elapsed, changes), level="error")
         case Skipped(operation=operation, reason=reason):
-            skipped: Line = {**_hook_of(operation), "reason": reason}
-            return _line("warn", message or "", clock, {"type": _type("skipped", operation), "hook": skipped})
+            skipped = {"reason": reason, **_timed(None, changes)}
+            return _hook("skipped", message, operation, clock, skipped, level="warn")
         case Note():
-            return _line("info", message or "", clock, {"type": "log"})
+            return _line("info", message, clock, {"type": "log"})
+
+
+def _timed(elapsed: float | None, changes: EndedChanges | None) -> Line:
+    """Seconds since an operation began, and how many changes of the apply have ended. No operation knows how
+    much of its own work is done, so a line has no share of that.
+    """
+    line: Line = {}
+    if elapsed is not None:
+        line = {"elapsed_seconds": int(elapsed), "seconds": round(elapsed, 3)}
+    if changes is not None and changes.total:
+        ended, total = changes.ended, changes.total
+        line["apply"] = {"ended": ended, "total": total, "percent": 100 * ended // total}
+    return line
 
 
 def summary_record(plan: Plan, done: Collection[str], *, clock: Clock = time.time) -> Line:
@@ -319,30 +330,28 @@ def _hook(
     message: str,
     operation: Operation,
     clock: Clock,
-    elapsed: float | None = None,
+    told: Mapping[str, Json] = MappingProxyType({}),
     *,
     level: str = "info",
 ) -> Line:
-    hook = _hook_of(operation, elapsed)
+    """``told``: what the line says beside the operation. ``elapsed_seconds`` and ``reason`` are Terraform's
+    keys, the others are ours.
+    """
+    hook: Line = {"resource": resource_record(operation.address, ""), "action": _VERBS[operation.verb]}
+    hook.update({key: told[key] for key in ("elapsed_seconds", "reason") if key in told})
+    hook["flareiac"] = {
+        "operation": operation.id,
+        "verb": operation.verb.value,
+        **({"duty": operation.task} if operation.task else {}),
+        **({"stage": operation.stage, "text": operation.text} if operation.stage else {}),
+        **{key: told[key] for key in ("seconds", "apply") if key in told},
+    }
     return _line(level, message, clock, {"type": _type(kind, operation), "hook": hook})
 
 
 def _type(kind: str, operation: Operation) -> str:
     # As a provisioner's in Terraform: a resource has one line of its own that says it is complete
     return f"{'stage' if operation.verb is Verb.STAGE else 'apply'}_{kind}"
-
-
-def _hook_of(operation: Operation, elapsed: float | None = None) -> Line:
-    hook: Line = {"resource": resource_record(operation.address, ""), "action": _VERBS[operation.verb]}
-    if elapsed is not None:
-        hook["elapsed_seconds"] = int(elapsed)
-    hook["flareiac"] = {
-        "operation": operation.id,
-        "verb": operation.verb.value,
-        **({"duty": operation.task} if operation.task else {}),
-        **({"stage": operation.stage, "text": operation.text} if operation.stage else {}),
-    }
-    return hook
 
 
 def resource_record(address: str, provider: str) -> Line:

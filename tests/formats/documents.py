@@ -1,5 +1,5 @@
-"""The documents that FlareIaC stores: where each one is, which version it has, and the schema of what is
-written.
+"""The documents that FlareIaC stores or prints: where each one is, which version it has, and the schema of
+what is written.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,7 +23,8 @@ from flareiac.model.plan_file import FORMAT_VERSION as PLAN_VERSION
 from flareiac.model.plan_file import KIND
 from flareiac.model.relocation import BoundPlace
 from flareiac.model.snapshot import FORMAT_VERSION as STATE_VERSION
-from flareiac.model.snapshot import Snapshot
+from flareiac.model.snapshot import ResourceRecord, Snapshot
+from flareiac.render.policy_documents import FORMAT_VERSION as POLICY_VERSION
 from flareiac.render.report.content import FORMAT_VERSION as REPORT_VERSION
 from flareiac.render.report.content import Report
 from flareiac.state.envelope import Envelope
@@ -43,6 +44,7 @@ from flareiac_spark_runtime.sources.kafka.topic_notes import TopicNotes
 from flareiac_spark_runtime.sources.resolved import resolved_class
 from flareiac_state.lock_file import LockRecord
 from flareiac_state.log_record import Header
+from tests.formats import printed
 from tests.formats.cached import GrammarTable, JarLock, Starts, SyntaxFile, with_blocks, with_nodes
 from tests.formats.record_schemas import DIALECT, Schema, schema_of
 
@@ -67,7 +69,7 @@ class Document:
     same object, by name. ``version_in`` says where the version is written; ``declared_in`` names the place in
     the code where it is raised. ``unknown`` says what readers do with unknown fields, ``higher`` what an
     earlier release does with a higher version. ``made_again``: no reader takes another version than its own;
-    it makes the document again. ``printed``: a command prints it, and nothing stores it.
+    it makes the document again. ``prints``: the commands that print it; nothing stores it.
     """
 
     name: str
@@ -83,8 +85,12 @@ class Document:
     higher: str = "refused (FIS001)"
     beside: Mapping[str, Any] = field(default_factory=dict)
     made_again: bool = False
-    printed: bool = False
+    prints: tuple[str, ...] = ()
     amend: Callable[[Schema], None] = lambda _schema: None
+
+    @property
+    def printed(self) -> bool:
+        return bool(self.prints)
 
     @property
     def file(self) -> str:
@@ -185,7 +191,125 @@ def _cached(
     )
 
 
+def _printed(
+    name: str,
+    title: str,
+    kind: Any,
+    *commands: str,
+    options: str = "-json",
+    version: int = 1,
+    version_in: str = "in `format_version`",
+    declared_in: str = "`tests/formats/documents.py`, with `format_version` of the document",
+    amend: Callable[[Schema], None] = lambda _schema: None,
+) -> Document:
+    """A document that these commands print."""
+    called = " and ".join(f"`{command} {options}`" for command in commands)
+    return Document(
+        name=name,
+        title=title,
+        place=f"standard output of {called}",
+        kind=kind,
+        version=version,
+        version_in=version_in,
+        declared_in=declared_in,
+        writer=", ".join(f"`{command}`" for command in commands),
+        reader="your programs",
+        unknown=PASSED_OVER,
+        higher="for your programs to refuse",
+        prints=commands,
+        amend=amend,
+    )
+
+
+def _with_other_sheets(schema: Schema) -> None:
+    """Providers of other packages have sheets of their own in ``status``."""
+    row = {"type": "object", "properties": {"address": {"type": "string"}}, "required": ["address"]}
+    schema["$defs"]["Status"]["additionalProperties"] = {"type": "array", "items": row}
+
+
 _COMMANDS, _DRIVER = "commands", "driver"
+PRINTED: Final = (
+    _printed(
+        "report",
+        "Report of a plan",
+        Report,
+        "report",
+        options="-format=json",
+        version=REPORT_VERSION,
+        declared_in="`FORMAT_VERSION` in `flareiac/render/report/content.py`",
+    ),
+    _printed(
+        "graph",
+        "Picture of a configuration",
+        Picture,
+        "graph",
+        options="-format=json",
+        version=PICTURE_VERSION,
+        declared_in="`FORMAT_VERSION` in `flareiac/model/picture.py`",
+    ),
+    _printed(
+        "policy-check",
+        "Answers of the rules of a team about a plan",
+        printed.PolicyCheck,
+        "policy check",
+        options="-format=json",
+        version=POLICY_VERSION,
+        declared_in="`FORMAT_VERSION` in `flareiac/render/policy_documents.py`",
+    ),
+    _printed("show-plan", "Saved plan in the shape of Terraform's plan JSON", printed.ShownPlan, "show"),
+    _printed("show-state", "State in the shape of Terraform's state JSON", printed.ShownState, "show"),
+    _printed(
+        "ui",
+        "One line of what a plan or an apply tells while it runs",
+        printed.LINES,
+        *("plan", "apply", "destroy", "maintain"),
+        version_in="`ui` of the first line",
+        declared_in="`UI_VERSION` in `flareiac/render/ui_json.py`",
+    ),
+    _printed(
+        "drift",
+        "One line of what drift finds",
+        printed.DRIFT_LINES,
+        "drift",
+        version_in="`ui` of the first line",
+        declared_in="`UI_VERSION` in `flareiac/render/ui_json.py`",
+    ),
+    _printed("validate", "What is wrong with a configuration", printed.Validated, "validate"),
+    _printed(
+        "status", "What jobs do, and how tables are kept", printed.Status, "status", amend=_with_other_sheets
+    ),
+    _printed(
+        "output",
+        "Outputs of the last apply; of one output (output -json NAME) the value alone is printed",
+        printed.OUTPUTS,
+        "output",
+        version_in="in no field: it is Terraform's",
+    ),
+    _printed("doctor", "State of a machine and of the systems", printed.Doctor, "doctor"),
+    _printed("explain", "One explanation, or all names", printed.Explained | printed.Entries, "explain"),
+    _printed("state-list", "Recorded addresses", printed.Addresses, "state list"),
+    _printed(
+        "state-show",
+        "Record of one resource, as the state has it",
+        ResourceRecord,
+        "state show",
+        version_in="in `format_version` of the state",
+        declared_in="`FORMAT_VERSION` in `flareiac/model/snapshot.py`",
+    ),
+    _printed("state-history", "Earlier states", printed.History, "state history"),
+    _printed("lock-status", "Holder of the state lock", printed.Lock, "lock status"),
+    _printed("workspace-list", "Workspaces", printed.Workspaces, "workspace list"),
+    _printed("version", "Version and providers", printed.Version, "version", version_in="in no field"),
+    _printed("table-snapshots", "Snapshots of a table", printed.Snapshots, "table snapshots"),
+    _printed("checkpoint-show", "What is in a checkpoint", printed.Checkpoint, "checkpoint show"),
+    _printed(
+        "failure",
+        "What a command prints that cannot do its work, unless it prints lines",
+        printed.Failed,
+        "every command",
+    ),
+)
+"""What commands print for programs."""
 DOCUMENTS: Final = (
     Document(
         name="state",
@@ -252,34 +376,6 @@ DOCUMENTS: Final = (
         },
         amend=_with_repeats,
         higher="refused (FIX032): make the plan again",
-    ),
-    Document(
-        name="report",
-        title="Report of a plan",
-        place="standard output of `report -format=json PLAN`",
-        kind=Report,
-        version=REPORT_VERSION,
-        version_in="in `format_version`",
-        declared_in="`FORMAT_VERSION` in `flareiac/render/report/content.py`",
-        writer="`report`",
-        reader="your programs",
-        unknown=PASSED_OVER,
-        higher="for your programs to refuse",
-        printed=True,
-    ),
-    Document(
-        name="graph",
-        title="Picture of a configuration",
-        place="standard output of `graph -format=json`",
-        kind=Picture,
-        version=PICTURE_VERSION,
-        version_in="in `format_version`",
-        declared_in="`FORMAT_VERSION` in `flareiac/model/picture.py`",
-        writer="`graph`",
-        reader="your programs",
-        unknown=PASSED_OVER,
-        higher="for your programs to refuse",
-        printed=True,
     ),
     Document(
         name="backend",

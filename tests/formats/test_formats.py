@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 
 from tests.docs.pages import DOCS
-from tests.formats.documents import DOCUMENTS, PASSED_OVER, Document
+from tests.formats.documents import DOCUMENTS, PASSED_OVER, PRINTED, Document
 from tests.formats.schema_changes import breaking_changes
 
 FORMATS: Final = DOCS / "formats"
@@ -52,7 +52,7 @@ def complaint(document: Document, committed: dict[str, Any]) -> str:
     )
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
+@pytest.mark.parametrize("document", [*DOCUMENTS, *PRINTED], ids=lambda document: document.file)
 def test_a_changed_document_has_a_higher_version(document: Document) -> None:
     path, text = FORMATS / document.file, _text(document)
     committed = path.read_text(encoding="utf-8") if path.exists() else text
@@ -66,7 +66,7 @@ def test_a_changed_document_has_a_higher_version(document: Document) -> None:
 
 def _table() -> str:
     names = ("document", "place", "version", "written by", "read by", "unknown fields", "a higher version")
-    return f"| {' | '.join(names)} |\n{'|---' * len(names)}|\n" + "".join(map(_row, DOCUMENTS))
+    return f"| {' | '.join(names)} |\n{'|---' * len(names)}|\n" + "".join(map(_row, [*DOCUMENTS, *PRINTED]))
 
 
 def _row(document: Document) -> str:
@@ -104,4 +104,6 @@ def test_the_page_lists_the_documents() -> None:
 def test_each_schema_is_of_a_document() -> None:
     paths = {path.relative_to(FORMATS).as_posix() for path in FORMATS.rglob("*.json")}
     of_resources = {path for path in paths if path.startswith("resources/")}
-    assert paths - of_resources == {document.file for document in DOCUMENTS} | {"printed/language.json"}
+    assert paths - of_resources == {document.file for document in (*DOCUMENTS, *PRINTED)} | {
+        "printed/language.json"
+    }

@@ -34,13 +34,15 @@ from flareiac_spark_runtime.control import (
 )
 from flareiac_spark_runtime.control.refused_start import RefusedStart
 from flareiac_spark_runtime.sources.kafka.topic_notes import NotedTopic, TopicNotes, notes_place, write_notes
-from tests.formats.documents import DOCUMENTS, Document
+from tests.formats.documents import DOCUMENTS, PRINTED, Document
 from tests.formats.samples import samples
 from tests.formats.test_recorded_resources import check_recorded
 from tests.model.test_codecs import ENTRY, PLAN, SNAPSHOT
 from tests.support.command_line import flareiac
 
-VALIDATORS = {document.name: Draft202012Validator(document.schema()) for document in DOCUMENTS}
+RECORDS = (*DOCUMENTS, *(document for document in PRINTED if document.name in ("report", "graph")))
+"""Those that are one record; see ``test_printed_documents`` for the others."""
+VALIDATORS = {document.name: Draft202012Validator(document.schema()) for document in RECORDS}
 
 
 def check(name: str, content: bytes | str | dict[str, Any]) -> None:
@@ -61,7 +63,7 @@ def _beside(kind: Any) -> Any:
     return samples(kind)[0]
 
 
-CASES = [pytest.param(document, id=document.name) for document in DOCUMENTS]
+CASES = [pytest.param(document, id=document.name) for document in RECORDS]
 
 
 @pytest.mark.parametrize("document", CASES)

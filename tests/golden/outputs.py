@@ -15,10 +15,11 @@ from typing import Any
 from flareiac.app.discovery import installed
 from flareiac.app.drift import compared
 from flareiac.kernel.diagnostics import Diagnostics
-from flareiac.model.events import Event
+from flareiac.model.events import Completed, Event, Failed, Skipped
 from flareiac.model.plan import Plan
 from flareiac.planning.make_plan import Inputs, make_plan
 from flareiac.render.apply_text import EndedOperations, apply_summary, event_line
+from flareiac.render.counts import EndedChanges
 from flareiac.render.diagnostics import text
 from flareiac.render.drift import drift_text
 from flareiac.render.drift_junit import drift_junit
@@ -90,7 +91,11 @@ def _also(case: Case, made: Plan, inputs: Inputs) -> dict[str, str]:
         assert made.applyable, "a plan that cannot be applied has no output of an apply"
         events: list[Event] = []
         tally = apply_to_doubles(made, inputs, events.append, fails=case.options.fails).tally
-        records = [event_record(event, clock=clock) for event in events]
+        changes, records = EndedChanges(made.operations), []
+        for event in events:
+            if isinstance(event, Completed | Failed | Skipped):
+                changes.end(event.operation.id)
+            records.append(event_record(event, changes=changes, clock=clock))
         ended = apply_summary(
             made,
             EndedOperations(

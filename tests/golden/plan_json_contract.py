@@ -9,6 +9,8 @@ from typing import Any
 from flareiac.app.discovery import installed
 from flareiac.model.plan import Plan
 from flareiac.render.plan_json import plan_json
+from flareiac.render.ui_json import plan_lines
+from tests.formats.printed_checks import check_lines, check_printed
 
 ACTIONS = (["no-op"], ["create"], ["update"], ["delete"], ["delete", "create"], ["forget"])
 """An action that a reader does not know is left out by some, and ends others."""
@@ -16,11 +18,15 @@ _PLACE = {"address", "mode", "type", "name"}
 
 
 def check_plan_json(made: Plan) -> None:
-    """Fails where a plan's JSON lacks something that a reader relies on."""
+    """Fails where a plan's JSON lacks something that a reader relies on, and where it or a line of ``plan
+    -json`` does not fit its schema.
+    """
     schemas = {name: kind.schema for name, kind in installed().registry.types.items()}
     document: dict[str, Any] = json.loads(
         json.dumps(plan_json(made, tool_version="0.0.0", schemas=schemas), allow_nan=False)
     )
+    check_printed("show-plan", document)
+    check_lines("ui", plan_lines(made, made.diagnostics, {}, tool_version="0.0.0"))
     assert document["format_version"] == "1.2"
     assert document["terraform_version"].startswith("1.")
     planned = document["planned_values"]["root_module"]["resources"]

@@ -7,8 +7,10 @@ from flareiac.model.desired import OutputValue
 from flareiac.model.drift import DriftClass, DriftFinding, DriftReport
 from flareiac.model.events import Completed, Failed, Note, Progressed, Skipped, Started
 from flareiac.model.plan import OutputChange
+from flareiac.render.counts import EndedChanges
 from flareiac.render.ui_json import drift_lines, event_record, plan_lines, summary_record
 from flareiac.sdk.changes import Action
+from tests.formats.printed_checks import check_lines
 from tests.render.plans import change, plan, read, resource
 
 
@@ -100,12 +102,37 @@ def test_each_event_of_an_apply_has_its_line() -> None:
     assert lines[0]["hook"]["action"] == "create"
     assert lines[0]["hook"]["resource"]["addr"] == "table.a"
     assert [item["hook"].get("elapsed_seconds") for item in lines[:4]] == [None, 10, 12, 1]
+    assert [item["hook"]["flareiac"].get("seconds") for item in lines[:4]] == [None, 10.4, 12.9, 1.0]
+    assert all("apply" not in item["hook"]["flareiac"] for item in lines[:4])
+    check_lines("ui", lines)
     assert [item["@message"] for item in lines[:4]] == [
         "table.a: Creating...",
         "table.a: Still creating... [10s elapsed]",
         "table.a: Creation complete after 12s",
         "table.a: Creation errored after 1s: Broken",
     ]
+
+
+def test_lines_say_how_much_of_an_apply_has_ended() -> None:
+    """A change ends with the last of its operations, and records count as no change."""
+    made = plan(
+        resource("table.a", Action.CREATE, planned={}),
+        resource("table.b", Action.CREATE, planned={}),
+        resource("table.c", Action.CREATE, planned={}),
+        resource("job.b", Action.RECORD),
+    )
+    changes = EndedChanges(made.operations)
+    shares = []
+    for operation in made.operations:
+        changes.end(operation.id)
+        event = Completed(operation=operation, elapsed=0.25)
+        line = event_record(event, changes=changes, clock=clock)
+        assert line is not None
+        check_lines("ui", [line])
+        own = read(line)["hook"]["flareiac"]
+        assert own["seconds"] == 0.25
+        shares.append((own["apply"]["ended"], own["apply"]["total"], own["apply"]["percent"]))
+    assert sorted(shares) == [(1, 3, 33), (2, 3, 66), (3, 3, 100), (3, 3, 100)]
 
 
 def test_the_summary_counts_what_was_done() -> None:
