@@ -139,7 +139,12 @@ def _made(workspace: Workspace, request: PlanRequest, report: PlanReport, inputs
     if not made.blocked:
         diagnostics.extend(report.later)
         diagnostics.take_later()
-    made = replace(made, origin=origin(workspace, made.variables), diagnostics=tuple(diagnostics))
+    made = replace(
+        made,
+        origin=origin(workspace, made.variables),
+        diagnostics=tuple(diagnostics),
+        refresh=request.refresh.value,
+    )
     made = replace(made, protection=_protection(made.applied, inputs.snapshot.applied))
     if request.policies and not made.errored and (checked := policy_results(workspace.root, made)):
         made = replace(made, policy=checked.results)

@@ -213,6 +213,8 @@ class Plan:
     """The protection of the workspace begins or ends with its apply."""
     policy: PolicyResults | None = field(default=None, metadata=OPTIONAL)
     """The answers of the rules of the team; None where there are none."""
+    refresh: Literal["", "full", "changed", "none"] = field(default="", metadata=SPARSE)
+    """How much the systems were asked; empty in plans of releases that did not save it."""
     bound: tuple[BoundPlace, ...] = field(default=(), metadata=UNSTORED)
     """The places in its configuration that are other ones once the root module is elsewhere."""
     made_in: str = field(default="", metadata=UNSTORED)

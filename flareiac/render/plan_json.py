@@ -175,6 +175,7 @@ def _own_change(resource: PlannedResource, patterns: tuple[Pattern, ...]) -> dic
                 "text": step.text,
                 "effect": step.effect.value,
                 "why": step.why,
+                **({"rules": list(step.rules)} if step.rules else {}),
                 **({"readers": readers_json(step.readers)} if step.readers else {}),
             }
             for step in proposal.steps
@@ -186,6 +187,7 @@ def _own_change(resource: PlannedResource, patterns: tuple[Pattern, ...]) -> dic
                 "summary": blocker.summary,
                 "why": blocker.why,
                 "ways_out": list(blocker.ways_out),
+                **({"rules": list(blocker.rules)} if blocker.rules else {}),
             }
             for blocker in proposal.blockers
         ],

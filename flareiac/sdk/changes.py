@@ -143,6 +143,8 @@ class Step:
     """The numbers of the batches that were begun, and are done again."""
     hits: tuple[Hit, ...] = field(default=(), metadata=SPARSE)
     """Left out where it loses data or renames: then it hits all readers of the resource."""
+    rules: tuple[str, ...] = field(default=(), metadata=SPARSE)
+    """The rules that ``why`` quotes, by the name of their ``sdk.documents.Topic``."""
     readers: tuple[Reader, ...] = field(default=(), metadata=SPARSE)
     """The readers whom it hits. A planner gives those that the system of the resource shows; the core leaves
     out whom a declared reader stands for, and adds all declared ones.
@@ -181,6 +183,8 @@ class Blocker:
     summary: str
     why: str
     ways_out: tuple[str, ...] = ()
+    rules: tuple[str, ...] = field(default=(), metadata=SPARSE)
+    """As in ``Step``."""
 
     @property
     def line(self) -> str:
@@ -192,9 +196,11 @@ class Blocker:
         return Diagnostic(code=self.code, summary=self.summary, detail=detail, address=address)
 
 
-def blocker(code: Code, why: str, ways_out: Iterable[str] = ()) -> Blocker:
-    """A blocker: its code, a ``why`` that names what is wrong, and the ways out."""
-    return Blocker(code=code.id, summary=code.title, why=why, ways_out=tuple(ways_out))
+def blocker(code: Code, why: str, ways_out: Iterable[str] = (), rules: Iterable[str] = ()) -> Blocker:
+    """A blocker: its code, a ``why`` that names what is wrong, the ways out, and the rules that ``why``
+    quotes.
+    """
+    return Blocker(code=code.id, summary=code.title, why=why, ways_out=tuple(ways_out), rules=tuple(rules))
 
 
 class Relation(StrEnum):

@@ -14,7 +14,7 @@ class Topic:
     it is listed.
 
     ``title`` and ``text`` are Markdown; ``consequence`` says in a few words what FlareIaC does. ``page``
-    lists all topics of this kind.
+    lists all topics of this kind. ``measured_on``: the versions of the systems on which a rule was measured.
     """
 
     name: str
@@ -24,6 +24,7 @@ class Topic:
     title: str
     text: str
     consequence: str = ""
+    measured_on: str = ""
 
 
 @runtime_checkable

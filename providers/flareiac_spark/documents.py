@@ -41,6 +41,7 @@ def _rule(rule: Rule) -> Topic:
         title=rule.change,
         text=f"Spark {rule.what}.",
         consequence=_ABOVE if rule.fact in ABOVE_STATE else _CONSEQUENCES[rule.verdict],
+        measured_on=f"Spark {rule.spark}",
     )
 
 

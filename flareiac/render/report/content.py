@@ -71,6 +71,8 @@ class WorkStep:
     text: str
     effect: Effect
     why: str = field(default="", metadata=SPARSE)
+    rules: tuple[str, ...] = field(default=(), metadata=SPARSE)
+    """Those that ``why`` quotes, by the names that ``explain`` takes."""
 
 
 class StateVerdict(StrEnum):
@@ -313,7 +315,10 @@ def _change(
     patterns = sensitive_in(resource, {} if kind is None else {kind.name: kind.schema})
     look = RenderOptions(style=Style(False), width=_WIDTH, types=types)
     owner, readers = hit_by(resource)
-    steps = tuple(WorkStep(text=step.text, effect=step.effect, why=step.why) for step in proposal.steps)
+    steps = tuple(
+        WorkStep(text=step.text, effect=step.effect, why=step.why, rules=step.rules)
+        for step in proposal.steps
+    )
     interruption, diff = interruption_of(resource), tuple(diff_body(resource, look))
     what = what_of(resource, section, patterns, kind)
     alike = (
@@ -339,9 +344,16 @@ def _change(
         drift=proposal.drift,
         blockers=proposal.blockers,
         interruption=interruption,
-        attributes=tuple(_attribute(attribute_change(each, patterns)) for each in proposal.changes),
+        attributes=changed_attributes(resource, patterns),
         diff=diff,
     )
+
+
+def changed_attributes(
+    resource: PlannedResource, patterns: tuple[Pattern, ...]
+) -> tuple[ChangedAttribute, ...]:
+    """The attributes of a resource that differ, with nothing in them that matches ``patterns``."""
+    return tuple(_attribute(attribute_change(each, patterns)) for each in resource.proposal.changes)
 
 
 def hit_by(resource: PlannedResource) -> tuple[str, tuple[Reader, ...]]:

@@ -48,10 +48,20 @@ def reason_of(resource: PlannedResource) -> str:
         return _BY_ACTION[resource.action]
     if resource.action is Action.REPLACE:
         return _REPLACED[resource.replace]
-    effects = {step.effect for step in resource.proposal.steps}
-    if (serious := next((effect for effect in _BY_EFFECT if effect in effects), None)) is not None:
+    if (serious := decisive_effect(resource)) is not None:
         return _BY_EFFECT[serious]
     if resource.action is Action.ADOPT:
         return _IMPORTED[bool(resource.proposal.changes)]
     origins = {change.origin for change in resource.proposal.changes}
     return "drift_restored" if origins == {Origin.DRIFT} else "changed"
+
+
+def decisive_effect(resource: PlannedResource) -> Effect | None:
+    """The most serious effect of its steps; None where no effect is more than a change in place."""
+    effects = {step.effect for step in resource.proposal.steps}
+    return next((effect for effect in _BY_EFFECT if effect in effects), None)
+
+
+def effect_reason(effect: Effect | None) -> str:
+    """The reason of a change that its most serious effect decides; empty where none does."""
+    return "" if effect is None else _BY_EFFECT[effect]

@@ -11,7 +11,7 @@ from flareiac.sdk.lakehouse import writers_of
 from flareiac.sdk.requests import PlanRequest
 from flareiac_spark import codes
 from flareiac_spark.change.acceptance_token import token, token_of
-from flareiac_spark.change.changes import OLD_SQL, JobChange, NewGeneration, ResultsChange
+from flareiac_spark.change.changes import OLD_SQL, JobChange, NewGeneration, ResultsChange, rules_of
 from flareiac_spark.change.drift import looked_at
 from flareiac_spark.change.left_definition import left_generation
 from flareiac_spark.change.query_changes import holds_state
@@ -105,6 +105,7 @@ def _refused(
         codes.CHANGE_NOT_ON_CHECKPOINT,
         why=f"{_begun(change.text)} ({render_path(change.path)}): {change.why}",
         ways_out=(f"undo: {change.undo}", *rereadable),
+        rules=change.rules,
     )
 
 
@@ -134,6 +135,7 @@ def _mixed(
         codes.RESULTS_MIX,
         why="\n".join(texts),
         ways_out=(f"undo: {undo}", *((accept,) if acceptable else ()), *ways),
+        rules=rules_of(mixed),
     )
 
 

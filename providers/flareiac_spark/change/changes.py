@@ -1,4 +1,7 @@
-"""The classes of changes of a running job, as the page about changes names them: a closed union."""
+"""The classes of changes of a running job, as the page about changes names them: a closed union.
+
+``rules`` of a change are the names of the measured rules that its ``why`` quotes.
+"""
 
 from collections.abc import Iterable
 from typing import Final, TypeAlias
@@ -64,6 +67,7 @@ class Restart:
     why: str
     warning: str = ""
     column: ColumnChange | None = None
+    rules: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +88,7 @@ class ResultsChange:
     after: Data
     known: bool = True
     above_state: bool = False
+    rules: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +103,7 @@ class NewGeneration:
     undo: str
     rereadable: bool = True
     carries: bool = True
+    rules: tuple[str, ...] = ()
 
 
 JobChange: TypeAlias = MetadataOnly | Live | TakenAsSame | NoEffect | Restart | ResultsChange | NewGeneration
@@ -113,3 +119,15 @@ def gravity(change: JobChange) -> int:
 def blocks(changes: Iterable[JobChange]) -> bool:
     """True where one of the changes asks for a person's word, or cannot be carried out."""
     return any(isinstance(change, ResultsChange | NewGeneration) for change in changes)
+
+
+def rules_of(changes: Iterable[JobChange]) -> tuple[str, ...]:
+    """The names of the rules that the changes rest on, each once."""
+    return tuple(
+        dict.fromkeys(
+            name
+            for change in changes
+            if isinstance(change, Restart | ResultsChange | NewGeneration)
+            for name in change.rules
+        )
+    )

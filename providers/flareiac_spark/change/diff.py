@@ -267,6 +267,7 @@ class _Comparison:
                 f"{_listed(after)}. {source_rule}."
             ),
             undo=f"read {_listed(before)} again",
+            rules=(source_rule.fact,),
         )
 
     def _source_order(self, *, several: bool) -> Iterator[JobChange]:
@@ -307,13 +308,14 @@ class _Comparison:
                 f"Spark keeps one position each time that a query reads a stream: {len(before)} until now, "
                 f"{len(after)} from now on. {rule('source.count')}."
             )
-            return NewGeneration(path=("steps",), text=what, why=why, undo=OLD_SQL)
+            counted = ("source.count",)
+            return NewGeneration(path=("steps",), text=what, why=why, undo=OLD_SQL, rules=counted)
         why = (
             "The checkpoint keeps offsets by the position of a stream in the query. In another "
             f"one {rule('source.order')}."
         )
         undo = "read the same streams in the same order again" + (f": {_listed(before)}" if before else "")
-        return NewGeneration(path=("inputs",), text=what, why=why, undo=undo)
+        return NewGeneration(path=("inputs",), text=what, why=why, undo=undo, rules=("source.order",))
 
     def _order_in_code(self) -> Iterator[JobChange]:
         before, after = (
@@ -327,7 +329,14 @@ class _Comparison:
                 f"{rule('source.order').what}."
             )
             yield ResultsChange(
-                path=("inputs",), text=text, why=why, undo="undo it", before=before, after=after, known=False
+                path=("inputs",),
+                text=text,
+                why=why,
+                undo="undo it",
+                before=before,
+                after=after,
+                known=False,
+                rules=("source.order",),
             )
 
     def _input(self, name: str, old: Input, new: Input) -> Iterator[JobChange]:
@@ -378,7 +387,9 @@ class _Comparison:
             )
         elif (added := _addition(old, new)) is not None:
             fact, more = added
-            yield Restart(path=path, text=f"what {name} reads", why=f"{rule(fact)}", warning=more)
+            yield Restart(
+                path=path, text=f"what {name} reads", why=f"{rule(fact)}", warning=more, rules=(fact,)
+            )
         elif _running(old) != _running(new):
             yield Restart(
                 path=path,
@@ -539,6 +550,7 @@ class _Comparison:
                 undo="write the old watermark again",
                 before=encode(before),
                 after=encode(after),
+                rules=("change.watermark-delay",),
             )
         return Restart(path=path, text=what, why="the checkpoint holds no state that it could change")
 
@@ -873,7 +885,11 @@ class _Comparison:
         if stateful:
             way = "change.complete-to-append" if before == "complete" else "change.append-to-complete"
             return NewGeneration(
-                path=path, text=text, why=f"{rule(way)}.", undo=f'write mode = "{before}" again'
+                path=path,
+                text=text,
+                why=f"{rule(way)}.",
+                undo=f'write mode = "{before}" again',
+                rules=(way,),
             )
         warning = "rows that are there stay as the old mode left them" if self._facts.committed else ""
         return Restart(path=path, text=text, why="the checkpoint holds no state", warning=warning)

@@ -197,7 +197,8 @@ class _Steps:
                     f"{rule('change.state-other-operator')}.",
                     f"write within_watermark = {str(before).lower()} again",
                 )
-                yield NewGeneration(path=path, text=text, why=why, undo=undo)
+                known = ("change.state-other-operator",)
+                yield NewGeneration(path=path, text=text, why=why, undo=undo, rules=known)
             elif before != after:
                 yield Restart(
                     path=path, text=text, why="the checkpoint holds no state that it could contradict"
@@ -245,7 +246,8 @@ class _Steps:
             return None
         cut_off = difference.part is ChangeKind.LIMIT and difference.same_type is not None
         kept = _CUT_OFF if cut_off else _KEEPS.get(mode, "Rows that are in the table keep the old meaning")
-        return self._mixed(difference, f"{rule(fact)}. {kept}", known=not cut_off, above_state=True)
+        why = f"{rule(fact)}. {kept}"
+        return self._mixed(difference, why, known=not cut_off, above_state=True, rules=(fact,))
 
     def _on_shape(self, difference: Difference) -> JobChange:
         """A first batch was begun and none is committed: it is done again under the new definition, if the
@@ -288,7 +290,7 @@ class _Steps:
                     f"Whether the state keeps its types cannot be determined here. If it does, {same}. If "
                     f"not, it {other.what}"
                 )
-                return self._mixed(difference, why, known=False)
+                return self._mixed(difference, why, known=False, rules=(same.fact, other.fact))
 
     def _join_type(self, difference: Difference) -> JobChange:
         kinds = (difference.old.removesuffix(" join"), difference.new.removesuffix(" join"))
@@ -305,9 +307,9 @@ class _Steps:
             case Verdict.REFUSES:
                 return self._refused(difference, spark_rule)
             case Verdict.MIXES:
-                return self._mixed(difference, str(spark_rule))
+                return self._mixed(difference, str(spark_rule), rules=(spark_rule.fact,))
             case _:
-                return self._restarted(difference, str(spark_rule))
+                return self._restarted(difference, str(spark_rule), rules=(spark_rule.fact,))
 
     def _refused(self, difference: Difference, spark_rule: Rule) -> NewGeneration:
         return NewGeneration(
@@ -315,10 +317,17 @@ class _Steps:
             text=_text(difference),
             why=f"{spark_rule}.",
             undo=_undo(difference),
+            rules=(spark_rule.fact,),
         )
 
     def _mixed(
-        self, difference: Difference, why: str, *, known: bool = True, above_state: bool = False
+        self,
+        difference: Difference,
+        why: str,
+        *,
+        known: bool = True,
+        above_state: bool = False,
+        rules: tuple[str, ...] = (),
     ) -> ResultsChange:
         return ResultsChange(
             path=_path(self._new, difference.step),
@@ -329,12 +338,14 @@ class _Steps:
             after=_side(self._new, difference.new, difference.part),
             known=known,
             above_state=above_state,
+            rules=rules,
         )
 
-    def _restarted(self, difference: Difference, why: str = "") -> Restart:
+    def _restarted(self, difference: Difference, why: str = "", *, rules: tuple[str, ...] = ()) -> Restart:
         if not why:
             part = difference.part
             known = _WITHOUT_STATE.get(part)
+            rules = (known,) if known else ()
             why = (
                 str(rule(known))
                 if known
@@ -343,7 +354,11 @@ class _Steps:
                 else "the checkpoint holds no state that it could contradict"
             )
         return Restart(
-            path=_path(self._new, difference.step), text=_text(difference), why=why, column=difference.column
+            path=_path(self._new, difference.step),
+            text=_text(difference),
+            why=why,
+            column=difference.column,
+            rules=rules,
         )
 
     def _with_python(self) -> Iterator[JobChange]:

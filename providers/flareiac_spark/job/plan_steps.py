@@ -21,6 +21,7 @@ from flareiac_spark.change.changes import (
     Restart,
     ResultsChange,
     TakenAsSame,
+    rules_of,
 )
 from flareiac_spark.change.diff import SPARK, changes, quarantined
 from flareiac_spark.change.left_definition import left_definition
@@ -106,19 +107,21 @@ def steps_of_changes(
         return steps
     what = restart_reason(restarts)
     why = "; ".join(dict.fromkeys(change.why for change in restarts if isinstance(change, Restart)))
+    rules = rules_of(change for change in restarts if isinstance(change, Restart))
     if not desired.starts_by_itself:
-        return [Step(text=f"{what}, and it is not started", effect=Effect.METADATA, why=why), *steps]
+        text = f"{what}, and it is not started"
+        return [Step(text=text, effect=Effect.METADATA, why=why, rules=rules), *steps]
     if desired.is_finite:
-        return [Step(text=f"runs again: {what}", effect=Effect.STARTS, why=why), *steps]
+        return [Step(text=f"runs again: {what}", effect=Effect.STARTS, why=why, rules=rules), *steps]
     where = "in a new folder" if fresh else "on the same checkpoint"
     stops = "" if stands else f"{_STOPS} and "
     text = f"{stops}starts {where}: {what}"
     warnings = [
-        Step(text=change.warning, effect=Effect.RESULTS_CHANGE, why=change.why)
+        Step(text=change.warning, effect=Effect.RESULTS_CHANGE, why=change.why, rules=change.rules)
         for change in restarts
         if isinstance(change, Restart) and change.warning and not fresh
     ]
-    return [Step(text=text, effect=Effect.RESTART, why=why), *steps, *warnings]
+    return [Step(text=text, effect=Effect.RESTART, why=why, rules=rules), *steps, *warnings]
 
 
 def in_flight(facts: JobFacts) -> list[Step]:
@@ -149,13 +152,16 @@ def _single_step(change: JobChange, *, fresh: bool, accepted: bool) -> Step | No
         case TakenAsSame(text=text) if not fresh:
             return Step(text=text, effect=Effect.TAKEN)
         case NoEffect(text=text) if not fresh:
-            return Step(text=text, effect=Effect.NO_EFFECT, why=f"{SPARK} pins it in the checkpoint")
-        case ResultsChange(text=text, why=why) if accepted and not fresh:
-            return Step(text=f"results change with {text}", effect=Effect.RESULTS_CHANGE, why=why)
+            why = f"{SPARK} pins it in the checkpoint"
+            return Step(text=text, effect=Effect.NO_EFFECT, why=why, rules=("pinned.conf",))
+        case ResultsChange(text=text, why=why, rules=rules) if accepted and not fresh:
+            text = f"results change with {text}"
+            return Step(text=text, effect=Effect.RESULTS_CHANGE, why=why, rules=rules)
         case NewGeneration(text=text) | ResultsChange(text=text) if fresh:
             no_state = "the new generation has no state that it could contradict"
             why = change.why if change.path[0] == "outputs" else no_state
-            return Step(text=f"{text} changed", effect=Effect.NEW_GENERATION, why=why)
+            quoted = change.rules if change.path[0] == "outputs" else ()
+            return Step(text=f"{text} changed", effect=Effect.NEW_GENERATION, why=why, rules=quoted)
         case MetadataOnly() | TakenAsSame() | NoEffect() | Restart() | ResultsChange() | NewGeneration():
             return None
 
