@@ -84,6 +84,12 @@ CORE: Final[Commands] = {
         "what runs.",
         reads_only=True,
     ),
+    "why": Command(
+        ".why:why",
+        "Say why an address is planned as it is: facts, rules and causes, and what would make it another "
+        "class of change. Changes nothing.",
+        reads_only=True,
+    ),
     "policy": Group(
         "Ask the rules of the team about a plan.",
         {

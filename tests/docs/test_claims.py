@@ -189,7 +189,8 @@ def test_outputs_are_those_of_golden_cases(fence: Fence) -> None:
     case = parse_txtar(
         (ROOT / "tests" / "golden" / "cases" / f"{fence.argument}.txtar").read_text(encoding="utf-8")
     )
-    assert missing(outline(fence.text), outline(case.files["plan.txt"])) is None
+    printed = case.files.get("why.txt", case.files["plan.txt"])
+    assert missing(outline(fence.text), outline(printed)) is None
 
 
 def test_a_name_that_is_not_there_is_found_out() -> None:

@@ -27,6 +27,8 @@ from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.render.policy_documents import FORMAT_VERSION as POLICY_VERSION
 from flareiac.render.report.content import FORMAT_VERSION as REPORT_VERSION
 from flareiac.render.report.content import Report
+from flareiac.render.why.content import FORMAT_VERSION as WHY_VERSION
+from flareiac.render.why.content import Why
 from flareiac.state.envelope import Envelope
 from flareiac_iceberg.maintenance.figures import Figures
 from flareiac_spark.checkpoint_files.manager import VERSION as MARK_VERSION
@@ -237,6 +239,14 @@ PRINTED: Final = (
         options="-format=json",
         version=REPORT_VERSION,
         declared_in="`FORMAT_VERSION` in `flareiac/render/report/content.py`",
+    ),
+    _printed(
+        "why",
+        "Why a plan does what it does",
+        Why,
+        "why",
+        version=WHY_VERSION,
+        declared_in="`FORMAT_VERSION` in `flareiac/render/why/content.py`",
     ),
     _printed(
         "graph",

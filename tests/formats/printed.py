@@ -223,6 +223,7 @@ class Step(TypedDict):
     text: str
     effect: str
     why: str
+    rules: NotRequired[list[str]]
     readers: NotRequired[list[Reader]]
 
 
@@ -231,6 +232,7 @@ class Blocker(TypedDict):
     summary: str
     why: str
     ways_out: list[str]
+    rules: NotRequired[list[str]]
 
 
 class AttributeChange(TypedDict):

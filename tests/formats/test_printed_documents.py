@@ -132,6 +132,7 @@ def test_plans_fit(root: Path) -> None:
     check_printed("show-plan", (root / "changed.json").read_text(encoding="utf-8"))
     check_printed("show-plan", _printed(root, "show", "-json", "changed.plan"))
     check_printed("report", _printed(root, "report", "-format=json", "changed.plan"))
+    check_printed("why", _printed(root, "why", "-json", "-plan=changed.plan", "*"))
     check_printed("policy-check", _printed(root, "policy", "check", "-format=json", "changed.plan"))
     check_lines("ui", _printed(root, "plan", "-json", "-destroy"))
 

@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator
 
 from flareiac.app.discovery import installed
 from flareiac.app.state_place.backend_record import BackendRecord, record_path, write_record
+from flareiac.app.why import quotable_rules
 from flareiac.kernel.data import write_json
 from flareiac.kernel.records import Foreign, encode
 from flareiac.model.journal import Entry, encode_entry
@@ -22,6 +23,8 @@ from flareiac.model.snapshot import Snapshot, decode_snapshot, encode_snapshot
 from flareiac.render.report.content import report_of
 from flareiac.render.report.json import report_json
 from flareiac.render.report.markdown import LEAST_CHARACTERS, report_markdown
+from flareiac.render.why.content import Lookups, why_of
+from flareiac.render.why.text import why_text
 from flareiac_spark_runtime.control import (
     ControlDirectory,
     Desired,
@@ -40,7 +43,7 @@ from tests.formats.test_recorded_resources import check_recorded
 from tests.model.test_codecs import ENTRY, PLAN, SNAPSHOT
 from tests.support.command_line import flareiac
 
-RECORDS = (*DOCUMENTS, *(document for document in PRINTED if document.name in ("report", "graph")))
+RECORDS = (*DOCUMENTS, *(document for document in PRINTED if document.name in ("report", "why", "graph")))
 """Those that are one record; see ``test_printed_documents`` for the others."""
 VALIDATORS = {document.name: Draft202012Validator(document.schema()) for document in RECORDS}
 
@@ -121,6 +124,16 @@ def test_a_report_fits(plan: Plan) -> None:
     report = report_of(plan, tool_version="1", types=installed().registry.types)
     check("report", json.loads(write_json(report_json(report))))
     assert len(report_markdown(report, LEAST_CHARACTERS)) <= LEAST_CHARACTERS
+
+
+@given(PLAN)
+def test_the_answers_of_why_fit(plan: Plan) -> None:
+    """The answers about every address of any plan fit their schema, and can be read as text."""
+    types = installed().registry.types
+    lookups = Lookups(types=types, rules=quotable_rules())
+    why = why_of(plan, [resource.address for resource in plan.resources], lookups, tool_version="1")
+    check("why", json.loads(write_json(encode(why))))
+    assert why_text(why, plan, colour=False, width=80, types=types)
 
 
 def test_a_control_directory_fits(tmp_path: Path) -> None:

@@ -84,6 +84,8 @@ class CaseOptions:
     show_steps: bool = False
     also: Sequence[str] = ()
     """Outputs beside the plan's text (see ``outputs``)."""
+    why: Sequence[str] = ("*",)
+    """The addresses that ``why.txt`` and ``why.json`` are about."""
     max_chars: int = MOST_CHARACTERS
     """The most characters of ``report.md``."""
     fails: Sequence[str] = ()

@@ -2,10 +2,10 @@
 
 Always ``plan.txt`` and ``diagnostics.txt``, empty ones left out. Named in the option ``also``: ``plan.json``
 (what ``show -json`` prints of the plan), ``plan.jsonl`` (what ``plan -json`` prints), ``report.md`` and
-``report.json`` (what ``report`` prints of the plan), ``drift.txt``, ``drift.jsonl``, ``drift.md`` and
-``drift.xml`` (what ``drift`` prints in its four formats), ``apply.txt`` and ``apply.jsonl`` (what ``apply``
-prints once the plan is approved, with and without ``-json``, in a world of doubles). JSON is laid out for its
-reader.
+``report.json`` (what ``report`` prints of the plan), ``why.txt`` and ``why.json`` (what ``why -plan`` prints
+of the addresses in the option ``why``), ``drift.txt``, ``drift.jsonl``, ``drift.md`` and ``drift.xml`` (what
+``drift`` prints in its four formats), ``apply.txt`` and ``apply.jsonl`` (what ``apply`` prints once the plan
+is approved, with and without ``-json``, in a world of doubles). JSON is laid out for its reader.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,9 @@ from typing import Any
 
 from flareiac.app.discovery import installed
 from flareiac.app.drift import compared
+from flareiac.app.why import addresses_in, quotable_rules
 from flareiac.kernel.diagnostics import Diagnostics
+from flareiac.kernel.records import encode
 from flareiac.model.events import Completed, Event, Failed, Skipped
 from flareiac.model.plan import Plan
 from flareiac.planning.make_plan import Inputs, make_plan
@@ -30,6 +32,8 @@ from flareiac.render.report.content import report_of
 from flareiac.render.report.json import report_json
 from flareiac.render.report.markdown import report_markdown
 from flareiac.render.ui_json import drift_lines, event_record, plan_lines, summary_record
+from flareiac.render.why.content import Lookups, why_of
+from flareiac.render.why.text import why_text
 from tests.golden.case import Case, configuration, planning_inputs
 from tests.golden.doubles import apply_to_doubles
 from tests.support.json_layout import laid_out
@@ -77,6 +81,14 @@ def _also(case: Case, made: Plan, inputs: Inputs) -> dict[str, str]:
             found["report.md"] = report_markdown(report, case.options.max_chars)
         if "report.json" in case.options.also:
             found["report.json"] = laid_out(report_json(report))
+    if {"why.txt", "why.json"} & set(case.options.also):
+        types = installed().registry.types
+        lookups = Lookups(types=types, rules=quotable_rules(), saved_in="plan.json")
+        why = why_of(made, addresses_in(made, case.options.why), lookups, tool_version=_VERSION)
+        if "why.txt" in case.options.also:
+            found["why.txt"] = why_text(why, made, colour=False, width=100, types=types)
+        if "why.json" in case.options.also:
+            found["why.json"] = laid_out(encode(why))
     if {"drift.txt", "drift.jsonl", "drift.md", "drift.xml"} & set(case.options.also):
         drift = compared(made, inputs, len(inputs.snapshot.resources))
         if "drift.txt" in case.options.also:
