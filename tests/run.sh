@@ -29,6 +29,7 @@ install_editable .venv "all,dev"
 export PATH="$PWD/.venv/bin:$PATH"
 ensure_postgres
 ensure_chromium
+command -v shellcheck >/dev/null || apt_install shellcheck
 
 # The types take one core for half a minute; what follows mostly waits for the network and for short JVMs.
 types=$(mktemp)

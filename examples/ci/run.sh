@@ -18,6 +18,7 @@ command -v git >/dev/null || apt_install git
 
 github() { python -m examples.ci.runner github "$@"; }
 gitlab() { python -m examples.ci.runner gitlab "$@"; }
+forge() { python -m examples.ci.runner forge "$@"; }
 others() { show "others $*" && python "$example/others.py" "$@"; }
 # request NUMBER MESSAGE: the files of the working directory as a branch of the repository
 request() {
@@ -40,7 +41,7 @@ git remote add origin "$RUNNER_STORE/origin.git"
 cp -r "$example/project/." .
 # What the administrator has once: the jars are locked, and the state's place is tried.
 AWS_ACCESS_KEY_ID=testing AWS_SECRET_ACCESS_KEY=testing FLAREIAC_VAR_catalog_uri=$LAKE_CATALOG_URI run flareiac init -no-color
-git add .gitignore .github .gitlab-ci.yml .flareiac.lock.hcl ci lake.flare.hcl requirements.txt
+git add .gitignore .github .gitlab-ci.yml .flareiac.lock.hcl ci lake.flare.hcl policy requirements.txt
 git -c user.name=Ada -c user.email=ada@company.example commit -q -m "The lake, and its CI"
 git push -q origin main
 git ls-files
@@ -56,9 +57,10 @@ others load 12
 run github schedule
 others look
 
-step "4. A colleague changes a table without a pull request: the nightly job fails and names it"
+step "4. A colleague changes a table without a pull request: the nightly job opens an issue"
 others set write.parquet.compression-codec gzip
-expecting 3 github schedule
+run github schedule
+run forge issues
 
 step "5. A pull request repairs it. Before it is merged, the table is changed once more: the reviewed plan is stale"
 pull
@@ -72,7 +74,11 @@ others look
 step "6. A fresh plan of main is made, looked at, and approved"
 run github workflow_dispatch fresh-plan.yml -approve
 
-step "7. The same project in GitLab"
+step "7. The next night finds no drift any more, and closes the issue"
+run github schedule
+run forge issues
+
+step "8. The same project in GitLab"
 pull
 sed -i 's/^  column "currency".*/&\n  column "country"    { type = "string" }/' orders.flare.hcl
 request 3 "Orders have a country"
@@ -81,7 +87,7 @@ run gitlab merge 3 -start=apply
 run gitlab schedule
 others look
 
-step "8. A project with streams: state, control directory, checkpoints and warehouse in S3, the catalog in PostgreSQL"
+step "9. A project with streams: state, control directory, checkpoints and warehouse in S3, the catalog in PostgreSQL"
 begin_flights
 count=${FLIGHTS:-200000} pace=${FLIGHTS_PACE:-0.5}
 export FLAREIAC_VAR_catalog_uri=$LAKE_CATALOG_URI FLAREIAC_VAR_landing=$work/landing AWS_REGION=eu-central-1
@@ -99,7 +105,7 @@ cd "$work/B"
 as_writer run flareiac init -no-color
 for checkout in A C; do cp ./*.hcl .flareiac.lock.hcl "$work/$checkout"; done
 
-step "9. Checkout A plans with credentials that only read; checkout B applies exactly that"
+step "10. Checkout A plans with credentials that only read; checkout B applies exactly that"
 cd "$work/A"
 as_reader expecting 2 flareiac plan -out=plan.json -detailed-exitcode
 cp plan.json "$work/B"
@@ -108,7 +114,7 @@ cd "$work/B"
 feeder=$!
 as_writer run flareiac apply plan.json
 
-step "10. While data flow, the driver is killed twice, and every command once"
+step "11. While data flow, the driver is killed twice, and every command once"
 for round in 1 2; do
   sleep "${FLIGHTS_KILL_AFTER:-8}"
   show "kill -9 DRIVER"
@@ -135,7 +141,7 @@ show wait "# until all flights have landed"
 wait "$feeder"
 as_writer run python "$example/flights.py" verify "$archive" "$count" 600
 
-step "11. Checkout C looks with credentials that only read; what is due is done; nothing changes any more"
+step "12. Checkout C looks with credentials that only read; what is due is done; nothing changes any more"
 cp "$work"/B/*.hcl "$work/C"
 cd "$work/C"
 as_reader run flareiac drift
@@ -146,7 +152,7 @@ as_writer run flareiac maintain -auto-approve
 as_writer run python "$example/flights.py" verify "$archive" "$count" 60
 as_writer expecting 0 flareiac plan -detailed-exitcode
 
-step "12. Every local folder of B is removed; a fresh checkout goes on, and ends the streams"
+step "13. Every local folder of B is removed; a fresh checkout goes on, and ends the streams"
 pid=$(driver)
 rm -rf "$work/B" && mkdir "$work/B" && cd "$work/B"
 cp "$work"/C/*.hcl "$work/C/.flareiac.lock.hcl" .

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from examples.ci.runner import github
 from examples.ci.runner.machine import Machine
 from examples.ci.runner.settings import REPOSITORY
 
@@ -18,5 +19,5 @@ def merged(machine: Machine, *, source: str = REPOSITORY) -> str:
     """Squashes the pull request, which came from ``source``, into main; returns main's commit."""
     head = machine.git("rev-parse", "refs/pull/1/head")
     found = machine.merge(head, "refs/heads/main", "merged", squash=True)
-    machine.add_to("pulls", {"commit": found, "head": {"sha": head, "repo": {"full_name": source}}})
+    github.record_merge(machine, 1, found, head, source)
     return found

@@ -17,6 +17,7 @@ from botocore.exceptions import ClientError
 
 import flareiac
 from examples.ci.runner import github, gitlab
+from examples.ci.runner.forge import Forge
 from examples.ci.runner.machine import Machine, Refused
 from examples.ci.runner.settings import APPLY_ROLE, PLAN_ROLE, REPOSITORY
 from examples.ci.runner.workflow_files import events, workflows
@@ -41,7 +42,14 @@ def edit(path: Path, old: str, new: str) -> None:
 
 def test_the_files_have_no_key_that_their_systems_would_refuse() -> None:
     assert sorted(workflows(PROJECT)) == ["apply.yml", "fresh-plan.yml", "nightly.yml", "plan.yml"]
-    assert [job.name for job in gitlab.jobs(PROJECT)[1]] == ["plan", "apply", "drift", "maintain"]
+    assert [job.name for job in gitlab.jobs(PROJECT)[1]] == [
+        "validate",
+        "plan",
+        "note",
+        "apply",
+        "drift",
+        "maintain",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -52,8 +60,12 @@ def test_the_files_have_no_key_that_their_systems_would_refuse() -> None:
         ("plan.yml", "id: files", "id: others", "there is no step files before it"),
         ("plan.yml", "if-no-files-found: error", "if-missing: error", "unknown if-missing"),
         ("plan.yml", "contents: read", "contents: all", "the permission contents: all is not known"),
-        ("nightly.yml", "actions/cache@", "actions/cash@", "cash"),
+        ("nightly.yml", "actions/upload-artifact@", "actions/upload-art@", "upload-art"),
         ("fresh-plan.yml", "needs: plan", "needs: plans", "needs plans, which is not there"),
+        ("apply.yml", "needs: apply", "needs: []", "it does not need apply"),
+        ("plan.yml", "steps.files.outputs.tree", "steps.file.outputs.tree", "there is no step file"),
+        ("nightly.yml", 'java: "17"', 'jdk: "17"', "unknown jdk"),
+        ("nightly.yml", "./.github/actions/flareiac", "./.github/actions/flare", "is not there"),
         ("nightly.yml", "schedule:", "scheduled:", "unknown scheduled"),
         ("nightly.yml", "@de0fac2e4500dabe0009e67214ff5f5447ce83dd", "@v5", "is not pinned"),
     ],
@@ -75,16 +87,18 @@ def test_a_mistake_in_a_workflow_is_found(copied: Path, file: str, old: str, new
     ],
 )
 def test_a_mistake_in_the_pipeline_is_found(copied: Path, old: str, new: str, why: str) -> None:
-    edit(copied / ".gitlab-ci.yml", old, new)
+    edit(copied / "ci" / "gitlab-ci.yml", old, new)
     with pytest.raises(Refused, match=why):
         gitlab.jobs(copied)
 
 
 def test_each_script_is_run_by_a_file_and_each_that_is_run_is_there() -> None:
-    files = [*PROJECT.glob(".github/workflows/*.yml"), PROJECT / ".gitlab-ci.yml", *PROJECT.glob("ci/*.sh")]
+    files = [*PROJECT.glob(".github/workflows/*.yml"), PROJECT / ".gitlab-ci.yml", *PROJECT.glob("ci/*.*")]
+    files += [*(PROJECT.parent / "host").glob("*")]
     text = "\n".join(path.read_text(encoding="utf-8") for path in files)
-    for script in PROJECT.glob("ci/*"):
-        assert f" ci/{script.name}" in text, script.name
+    for script in PROJECT.glob("ci/*.*"):
+        named = (f"ci/{script.name}", f"$ci/{script.name}", f'"$0")/{script.name}')
+        assert any(name in text for name in named), script.name
     for word in text.replace(")", " ").split():
         assert not word.startswith("ci/") or (PROJECT / word).is_file(), word
 
@@ -102,7 +116,9 @@ def test_only_what_writes_has_credentials_to_write() -> None:
             text = str(job)
             assert ("AWS_APPLY_ROLE" in text and "LAKE_APPLY_PASSWORD" in text) is writes, (file, name)
             assert ("environment" in job) is writes, (file, name)
-        assert workflow["permissions"]["contents"] == "read"
+            assert job["permissions"]["contents"] == "read"
+            assert ("id-token" in job["permissions"]) is ("_ROLE" in text), (file, name)
+        assert workflow["permissions"] == {}
         assert "pull_request_target" not in dict(events(workflow))
     for job_of_gitlab in gitlab.jobs(PROJECT)[1]:
         writes = job_of_gitlab.name in ("apply", "maintain")
@@ -217,7 +233,15 @@ def test_a_fork_gets_no_plan(machine: Machine, capfd: pytest.CaptureFixture[str]
     )
     assert gitlab.run_pipeline(machine, pipeline) == 0
     said = capfd.readouterr().out
-    assert said.strip() == '=== GitHub, plan.yml: plan: left out, as its "if" says'
+    assert said.count("it has no credentials, so it was validated and not planned") == 2
+    assert said.count("Success! The configuration is valid.") == 2
+    assert '=== GitHub, plan.yml: plan: left out, as its "if" says' in said
+    assert '=== GitHub, plan.yml: comment: left out, as its "if" says' in said
+    assert [line for line in said.splitlines() if line.startswith("=== GitLab")] == [
+        "=== GitLab, validate (in 05-gitlab-validate)"
+    ]
+    assert Forge(machine.store).entries("comments") == []
+    assert Forge(machine.store).entries("sarifs") == []
 
 
 def test_the_comment_is_the_report_of_the_plan(copied: Path) -> None:
@@ -225,7 +249,8 @@ def test_the_comment_is_the_report_of_the_plan(copied: Path) -> None:
     stub.parent.mkdir()
     stub.write_text(
         "#!/bin/sh\n"
-        'case $1 in plan) echo planned; echo made >flareiac.plan; exit 4 ;; *) echo "the $1 of $2" ;; esac\n'
+        "case $1 in plan) echo planned; echo made >flareiac.plan; exit 4 ;; policy) ;;"
+        ' *) echo "the $1 of $2" ;; esac\n'
     )
     stub.chmod(0o755)
     (copied / "flareiac.plan").write_text("of an earlier run")
@@ -233,7 +258,7 @@ def test_the_comment_is_the_report_of_the_plan(copied: Path) -> None:
     variables = {"PATH": f"{stub.parent}:{os.environ['PATH']}", "GITHUB_STEP_SUMMARY": str(summary)}
     done = subprocess.run(["bash", "ci/plan.sh"], cwd=copied, env={**os.environ, **variables})
     assert done.returncode == 4
-    assert (copied / "plan.md").read_text() == summary.read_text() == "the report of flareiac.plan\n"
+    assert (copied / "plan.md").read_text() == summary.read_text() == "the report of -max-chars=60000\n"
     assert (copied / "plan.html").read_text() == "the report of -format=html\n"
     assert (copied / "plan.txt").read_text() == "planned\n"
 
@@ -249,7 +274,7 @@ def test_a_long_plan_is_cut_for_a_comment_between_two_characters(tmp_path: Path)
     )
     text = done.stdout.decode()  # it is UTF-8
     assert 20_000 < len(text) < 65_536
-    assert text.endswith("````````````\n\nCut here; all of it is in the artefact, in plan.txt.\n")
+    assert text.endswith("````\n\nCut here; all of it is in the artefact, in plan.txt.\n")
 
 
 @pytest.fixture(scope="module")
@@ -307,12 +332,16 @@ def test_only_main_and_its_environments_may_write(services: str, subject: str) -
         ("plan", 4, 4, ""),
         ("plan", 1, 1, ""),
         ("apply", 0, 0, ""),
-        ("apply", 6, 6, 'A fresh plan: GitHub, the workflow "fresh plan"'),
-        ("apply", 7, 7, ""),
-        ("drift", 0, 0, ""),
-        ("drift", 3, 3, ""),
+        ("apply", 1, 1, "Nothing was applied"),
+        ("apply", 4, 4, "does not meet a rule of the team"),
+        ("apply", 5, 5, "run this job again later"),
+        ("apply", 6, 6, 'a fresh one is needed: GitHub, the workflow "fresh plan"'),
+        ("apply", 7, 7, "let a fresh plan do the rest"),
+        ("apply", 8, 8, "the lock is released"),
+        ("drift", 5, 0, "nothing was compared. The next run looks again."),
+        ("drift", 1, 1, ""),
         ("maintain", 0, 0, "flareiac stop engine.runner"),
-        ("maintain", 5, 5, "flareiac stop engine.runner"),
+        ("maintain", 5, 5, "run this job again later"),
     ],
 )
 def test_a_script_ends_as_flareiac_does_and_shows_what_it_said(

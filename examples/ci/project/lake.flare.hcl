@@ -4,6 +4,12 @@ flareiac {
     prefix = "lake"
     region = "eu-central-1"
   }
+
+  # Applied is only a saved plan, and the state keeps who approved it.
+  workspace "default" {
+    protected             = true
+    require_reviewed_plan = { approvals = "env:CI_APPROVED_BY" }
+  }
 }
 
 variable "catalog_uri" {

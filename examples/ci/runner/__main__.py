@@ -4,6 +4,7 @@
     python -m examples.ci.runner github merge 1             merges it: what runs on main
     python -m examples.ci.runner github schedule
     python -m examples.ci.runner github workflow_dispatch fresh-plan.yml     -approve: a reviewer approves
+    python -m examples.ci.runner forge issues               the issues, with what was written there
     python -m examples.ci.runner gitlab merge_request 1
     python -m examples.ci.runner gitlab merge 1             -start=apply: a person starts the manual job
     python -m examples.ci.runner gitlab schedule
@@ -18,6 +19,7 @@ import sys
 from pathlib import Path
 
 from examples.ci.runner import github, gitlab
+from examples.ci.runner.forge import Forge
 from examples.ci.runner.machine import Machine, Refused
 from examples.ci.runner.settings import REPOSITORY
 
@@ -25,7 +27,7 @@ from examples.ci.runner.settings import REPOSITORY
 def main() -> int:
     """Runs what the command line asks for."""
     parser = argparse.ArgumentParser(prog="runner")
-    parser.add_argument("system", choices=("github", "gitlab"))
+    parser.add_argument("system", choices=("forge", "github", "gitlab"))
     parser.add_argument("event")
     parser.add_argument("which", nargs="?", default="")
     parser.add_argument("-approve", action="store_true")
@@ -35,6 +37,10 @@ def main() -> int:
     number = int(given.which) if given.which.isdecimal() else 0
     machine = Machine(store=Path(os.environ["RUNNER_STORE"]))
     event: str = given.event
+    if given.system == "forge":
+        return _show(Forge(machine.store))
+    if given.approve:
+        Forge(machine.store).add("approvals", state="approved", user={"login": "grace"})
     if number:
         head = machine.git("rev-parse", f"pull/{number}")
         machine.git("update-ref", f"refs/pull/{number}/head", head)
@@ -63,10 +69,20 @@ def main() -> int:
     )
 
 
+def _show(forge: Forge) -> int:
+    for issue in forge.entries("issues"):
+        print(f"#{issue['id']} {issue['title']} ({issue['state']})")
+        for entry in (issue, *(it for it in forge.entries("comments") if it["on"] == issue["id"])):
+            print(
+                "\n".join(f"  {line}" for line in entry["body"].splitlines() if not line.startswith("<!--"))
+            )
+    return 0
+
+
 def _merge(machine: Machine, number: int) -> None:
     head = machine.git("rev-parse", f"refs/pull/{number}/head")
     commit = machine.merge(head, "refs/heads/main", f"Request {number}", squash=True)
-    machine.add_to("pulls", {"commit": commit, "head": {"sha": head, "repo": {"full_name": REPOSITORY}}})
+    github.record_merge(machine, number, commit, head)
 
 
 if __name__ == "__main__":

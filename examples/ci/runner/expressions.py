@@ -13,13 +13,19 @@ Call = Callable[[str], str]
 
 def filled(text: str, names: Mapping[str, str], calls: Mapping[str, Call]) -> str:
     """A text with its ``${{ }}`` filled in."""
-    return _PLACE.sub(lambda found: value_of(found.group(1), names, calls), text)
+    return _PLACE.sub(lambda match: _computed(match.group(1), names, calls), text)
 
 
 def holds(text: str, names: Mapping[str, str], calls: Mapping[str, Call]) -> bool:
     """The value of an ``if``."""
     inner = _PLACE.fullmatch(text.strip())
     return all(_term(term, names, calls) for term in (inner.group(1) if inner else text).split("&&"))
+
+
+def _computed(text: str, names: Mapping[str, str], calls: Mapping[str, Call]) -> str:
+    if "==" in text or "!=" in text:
+        return "true" if holds(text, names, calls) else "false"
+    return value_of(text, names, calls)
 
 
 def _term(text: str, names: Mapping[str, str], calls: Mapping[str, Call]) -> bool:

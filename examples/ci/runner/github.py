@@ -5,7 +5,7 @@ played.
 import hashlib
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,9 +14,10 @@ from botocore import UNSIGNED
 from botocore.config import Config
 
 from examples.ci.runner.expressions import filled, holds
+from examples.ci.runner.forge import GITHUB_TOKEN, Forge, serving
 from examples.ci.runner.machine import Machine, Refused, say
 from examples.ci.runner.settings import ENVIRONMENTS, REPOSITORY, settings
-from examples.ci.runner.workflow_files import action_of, events, needs_of, workflows
+from examples.ci.runner.workflow_files import action_of, events, local_action, needs_of, workflows
 
 _FILES: Final = ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")
 
@@ -24,7 +25,7 @@ _FILES: Final = ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
     """The event that starts a workflow. ``commit`` is what jobs check out; ``head`` that of the branch of a
-    pull request.
+    pull request, ``base`` that of main; ``api`` is the address of the forge.
     """
 
     name: str
@@ -33,7 +34,9 @@ class Event:
     pull: int | None = None
     head: str = ""
     source: str = REPOSITORY
+    base: str = ""
     approved: bool = False
+    api: str = ""
 
 
 @dataclass(kw_only=True)
@@ -48,7 +51,10 @@ class _Job:
     environment: str | None
     variables: dict[str, str]
     code: int = 0
+    given: dict[str, str] = field(default_factory=dict)
+    """The outputs of the job itself."""
     outputs: dict[str, str] = field(default_factory=dict)
+    """The outputs of steps and of jobs that were needed, and the inputs of an action, by their names."""
 
     def names(self) -> dict[str, str]:
         """The names that expressions may use."""
@@ -59,7 +65,9 @@ class _Job:
         return {
             "github.repository": REPOSITORY,
             "github.ref": self.event.ref,
-            "github.token": "the token of the job",
+            "github.token": GITHUB_TOKEN if self.event.source == REPOSITORY else "ghs_that_only_reads",
+            "github.workspace": str(self.folder),
+            "github.event.pull_request.base.sha": self.event.base,
             "github.event.pull_request.number": str(self.event.pull or ""),
             "github.event.pull_request.head.repo.full_name": self.event.source,
             **{f"vars.{name}": value for name, value in given.variables.items()},
@@ -96,24 +104,32 @@ def run_event(machine: Machine, event: Event, only: str = "") -> int:
     """
     project = machine.folder_of("workflows")
     machine.check_out(project, event.commit)
-    codes = [
-        _run_workflow(machine, event, file, workflow)
-        for file, workflow in workflows(project).items()
-        if event.name in dict(events(workflow)) and only in ("", file)
-    ]
+    with serving(Forge(machine.store)) as address:
+        codes = [
+            _run_workflow(machine, replace(event, api=address), file, workflow)
+            for file, workflow in workflows(project).items()
+            if event.name in dict(events(workflow)) and only in ("", file)
+        ]
     return next((code for code in codes if code), 0)
 
 
 def _run_workflow(machine: Machine, event: Event, file: str, workflow: Mapping[str, Any]) -> int:
     run = len(machine.note("runs")) + 1
-    ended: dict[str, int] = {}
-    for name, job in workflow["jobs"].items():
-        if any(ended.get(needed, 1) for needed in needs_of(job)):
+    ended: dict[str, _Job] = {}
+    for name, body in workflow["jobs"].items():
+        needed = {
+            f"needs.{other}.{key}": value
+            for other in needs_of(body)
+            for key, value in (_no_outputs(workflow["jobs"][other]) | _results(ended.get(other))).items()
+        }
+        well = all(other in ended and not ended[other].code for other in needs_of(body))
+        if not well and "cancelled()" not in str(body.get("if", "")):
             continue
-        code = _run_job(machine, event, run, f"{file}: {name}", workflow, job)
-        if code is not None:
-            ended[name] = code
-    code = next((code for code in ended.values() if code), 0)
+        whole = {"permissions": workflow["permissions"], **body}
+        job = _run_job(machine, event, run, f"{file}: {name}", whole, needed)
+        if job is not None:
+            ended[name] = job
+    code = next((job.code for job in ended.values() if job.code), 0)
     machine.add_to(
         "runs",
         {
@@ -132,19 +148,20 @@ def _run_job(
     event: Event,
     run: int,
     label: str,
-    workflow: Mapping[str, Any],
     body: Mapping[str, Any],
-) -> int | None:
-    """Its exit code; None if it was left out."""
+    needed: Mapping[str, str],
+) -> _Job | None:
+    """The job as it ended; None if it was left out."""
     name = re.sub(r"\W+", "-", label.replace(".yml", ""))
     job = _Job(
         machine=machine,
         event=event,
         run=run,
         folder=machine.folder_of(name),
-        permissions=body.get("permissions", workflow["permissions"]),
+        permissions=body["permissions"],
         environment=body.get("environment"),
         variables={},
+        outputs=dict(needed),
     )
     if "if" in body and not holds(body["if"], job.names(), job.calls()):
         say(f'\n=== GitHub, {label}: left out, as its "if" says')
@@ -161,12 +178,31 @@ def _run_job(
     job.variables |= _filled(job, body.get("env", {}))
     for step in body["steps"]:
         _run_step(job, step, files["GITHUB_OUTPUT"])
-    return job.code
+    for key, value in body.get("outputs", {}).items():
+        job.given[key] = filled(value, job.names() | _missing(value, job.names()), job.calls())
+    return job
+
+
+def _missing(text: str, names: Mapping[str, str]) -> dict[str, str]:
+    """The outputs of steps that did not run: they are empty."""
+    return {name: "" for name in re.findall(r"steps\.\w+\.outputs\.\w+", text) if name not in names}
+
+
+def _no_outputs(body: Mapping[str, Any]) -> dict[str, str]:
+    return {f"outputs.{key}": "" for key in body.get("outputs", {})}
+
+
+def _results(job: _Job | None) -> dict[str, str]:
+    if job is None:
+        return {"result": "skipped"}
+    outputs = {f"outputs.{key}": value for key, value in job.given.items()}
+    return {"result": "failure" if job.code else "success", **outputs}
 
 
 def _github_variables(job: _Job) -> dict[str, str]:
     return {
         "GITHUB_ACTIONS": "true",
+        "GITHUB_API_URL": job.event.api,
         "GITHUB_EVENT_NAME": job.event.name,
         "GITHUB_REF": job.event.ref,
         "GITHUB_REF_NAME": job.event.ref.removeprefix("refs/heads/").removeprefix("refs/"),
@@ -182,6 +218,9 @@ def _run_step(job: _Job, step: Mapping[str, Any], output: Path) -> None:
     condition = str(step.get("if", ""))
     always = "cancelled()" in condition or "failure()" in condition
     if (job.code and not always) or (condition and not holds(condition, job.names(), job.calls())):
+        return
+    if str(step.get("uses", "")).startswith("./"):
+        _use_local(job, step, output)
         return
     if "uses" in step:
         _use(job, action_of(step), _filled(job, step.get("with", {})))
@@ -199,6 +238,15 @@ def _run_step(job: _Job, step: Mapping[str, Any], output: Path) -> None:
     output.write_text("")
 
 
+def _use_local(job: _Job, step: Mapping[str, Any], output: Path) -> None:
+    action = local_action(job.folder, step)
+    given = {key: str(it.get("default", "")) for key, it in action["inputs"].items()}
+    given |= _filled(job, step.get("with", {}))
+    job.outputs |= {f"inputs.{key}": value for key, value in given.items()}
+    for inner in action["runs"]["steps"]:
+        _run_step(job, inner, output)
+
+
 def _filled(job: _Job, given: Mapping[str, Any]) -> dict[str, str]:
     return {key: filled(str(value), job.names(), job.calls()) for key, value in given.items()}
 
@@ -206,7 +254,8 @@ def _filled(job: _Job, given: Mapping[str, Any]) -> dict[str, str]:
 def _use(job: _Job, action: str, given: Mapping[str, str]) -> None:
     match action:
         case "actions/checkout":
-            job.machine.check_out(job.folder, job.event.commit)
+            folder = job.folder / given.get("path", "")
+            job.machine.check_out(folder, given.get("ref") or job.event.commit)
         case "aws-actions/configure-aws-credentials":
             job.variables |= _credentials(job, given)
         case "actions/upload-artifact":
@@ -247,4 +296,15 @@ def pull_event(machine: Machine, number: int, source: str = REPOSITORY) -> Event
     head = machine.git("rev-parse", f"refs/pull/{number}/head")
     commit = machine.merge(head, f"refs/pull/{number}/merge", f"Merge pull request #{number}")
     ref = f"refs/pull/{number}/merge"
-    return Event(name="pull_request", commit=commit, ref=ref, pull=number, head=head, source=source)
+    base = machine.git("rev-parse", "main")
+    return Event(
+        name="pull_request", commit=commit, ref=ref, pull=number, head=head, source=source, base=base
+    )
+
+
+def record_merge(machine: Machine, number: int, commit: str, head: str, source: str = REPOSITORY) -> None:
+    """Notes that a pull request became a commit of main, after a member approved its head."""
+    machine.add_to("pulls", {"commit": commit, "head": {"sha": head, "repo": {"full_name": source}}})
+    forge = Forge(machine.store)
+    forge.add("pulls", number=number, merge_commit_sha=commit, head={"sha": head})
+    forge.add("reviews", pull=number, state="APPROVED", commit_id=head, user={"login": "grace"})

@@ -2,18 +2,19 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shlex import quote
 from typing import Any, Final
 
 import yaml
 
+from examples.ci.runner.forge import GITLAB_TOKEN, Forge, serving
 from examples.ci.runner.machine import Machine, Refused, check_keys, say
 from examples.ci.runner.settings import REPOSITORY, settings
 from flareiac.kernel.user_cache import cache_directory
 
-_GLOBAL: Final = ("stages", "variables", "default")
+_GLOBAL: Final = ("stages", "variables", "default", "include")
 _DEFAULT: Final = ("image", "timeout", "cache")
 _JOB: Final = (
     *("extends", "stage", "variables", "id_tokens", "before_script", "script", "rules", "needs", "artifacts"),
@@ -37,12 +38,14 @@ class Pipeline:
     merge_request: int | None = None
     source_project: str = _PROJECT
     manual: tuple[str, ...] = ()
+    api: str = ""
 
     def variables(self) -> dict[str, str]:
         """GitLab's own, and those of the project that the branch may see."""
         given = settings()
         found = {
             "GITLAB_CI": "true",
+            "CI_API_V4_URL": f"{self.api}/api/v4",
             "CI_COMMIT_SHA": self.commit,
             "CI_DEFAULT_BRANCH": "main",
             "CI_PIPELINE_SOURCE": self.source,
@@ -50,13 +53,15 @@ class Pipeline:
             "CI_PROJECT_PATH": REPOSITORY,
             "FLAREIAC_VAR_catalog_uri": given.variables["CATALOG_URI"],
             **{name: value for name, value in given.variables.items() if name != "CATALOG_URI"},
-            **given.secrets,
+            "GITLAB_USER_LOGIN": "grace",
+            **({"GITLAB_TOKEN": GITLAB_TOKEN, **given.secrets} if self.source_project == _PROJECT else {}),
         }
         if self.merge_request is not None:
             return found | {
                 "CI_MERGE_REQUEST_IID": str(self.merge_request),
                 "CI_MERGE_REQUEST_PROJECT_ID": _PROJECT,
                 "CI_MERGE_REQUEST_SOURCE_PROJECT_ID": self.source_project,
+                "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main",
             }
         return {**found, **given.protected, "CI_COMMIT_BRANCH": self.branch}
 
@@ -71,7 +76,12 @@ class _Job:
 
 def jobs(folder: Path) -> tuple[dict[str, str], list[_Job]]:
     """The variables of all jobs, and the jobs by their stages, checked for what GitLab would refuse."""
-    document = yaml.safe_load((folder / ".gitlab-ci.yml").read_text(encoding="utf-8"))
+    root = yaml.safe_load((folder / ".gitlab-ci.yml").read_text(encoding="utf-8"))
+    document: dict[str, Any] = {}
+    for included in root.pop("include", []):
+        check_keys(".gitlab-ci.yml, include", included, ("local",))
+        document |= yaml.safe_load((folder / included["local"]).read_text(encoding="utf-8"))
+    document |= root
     check_keys(".gitlab-ci.yml, default", document["default"], _DEFAULT)
     bodies = {name: body for name, body in document.items() if name not in _GLOBAL and isinstance(body, dict)}
     found = []
@@ -80,7 +90,7 @@ def jobs(folder: Path) -> tuple[dict[str, str], list[_Job]]:
         whole = _extended(name, body, bodies)
         check_keys(f"{name}, artifacts", whole.get("artifacts", {}), _ARTIFACTS)
         for rule in whole.get("rules", []):
-            check_keys(f"{name}, rules", rule, ("if", "when"))
+            check_keys(f"{name}, rules", rule, ("if", "when", "variables"))
         if name.startswith("."):
             continue
         if "script" not in whole or whole["stage"] not in document["stages"]:
@@ -112,12 +122,16 @@ def run_pipeline(machine: Machine, pipeline: Pipeline) -> int:
     ended: dict[str, int] = {}
     for job in listed:
         rule = next((rule for rule in job.body["rules"] if _chosen(rule, pipeline.variables())), None)
-        if rule is None or any(ended.get(needed, 1) for needed in job.body.get("needs", [])):
+        if rule is None:
+            continue
+        if rule.get("when") != "always" and any(ended.get(it, 1) for it in job.body.get("needs", [])):
             continue
         if rule.get("when") == "manual" and job.name not in pipeline.manual:
             say(f"\n=== GitLab, {job.name}: waits for a person to start it")
             continue
-        ended[job.name] = _run_job(machine, pipeline, run, given, job)
+        with serving(Forge(machine.store)) as address:
+            chosen = replace(job, rule=rule)
+            ended[job.name] = _run_job(machine, replace(pipeline, api=address), run, given, chosen)
     return next((code for code in ended.values() if code), 0)
 
 
@@ -144,7 +158,7 @@ def _run_job(machine: Machine, pipeline: Pipeline, run: int, given: Mapping[str,
         "CI_JOB_NAME": job.name,
         "CI_JOB_ID": f"{run}1",
     }
-    for name, text in {**given, **job.body.get("variables", {})}.items():
+    for name, text in {**given, **job.body.get("variables", {}), **job.rule.get("variables", {})}.items():
         variables[name] = _VARIABLE.sub(lambda found: variables.get(found.group(1), ""), str(text))
     for name, token in job.body.get("id_tokens", {}).items():
         check_keys(f"{job.name}, {name}", token, ("aud",))

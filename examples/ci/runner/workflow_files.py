@@ -4,7 +4,7 @@ Touches files.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,11 +23,12 @@ _JOB: Final = (
         "environment",
         "concurrency",
         "permissions",
+        "outputs",
         "env",
     ),
     "steps",
 )
-_STEP: Final = ("id", "name", "if", "uses", "with", "run", "env")
+_STEP: Final = ("id", "name", "if", "uses", "with", "run", "env", "shell")
 _CONCURRENCY: Final = ("group", "queue", "cancel-in-progress")
 _EVENTS: Final = {
     "pull_request": ("branches",),
@@ -36,14 +37,16 @@ _EVENTS: Final = {
     "workflow_dispatch": (),
 }
 _PERMISSIONS: Final = {
-    "actions": ("read",),
+    "actions": ("read", "write"),
     "contents": ("read",),
     "id-token": ("write",),
+    "issues": ("write",),
+    "security-events": ("write",),
     "pull-requests": ("read", "write"),
 }
 _PINNED: Final = re.compile(r"([\w.-]+/[\w.-]+)@[0-9a-f]{40}")
 _INPUTS: Final = {
-    "actions/checkout": ("persist-credentials",),
+    "actions/checkout": ("persist-credentials", "ref", "path"),
     "actions/setup-python": ("python-version", "cache"),
     "actions/setup-java": ("distribution", "java-version"),
     "actions/cache": ("path", "key"),
@@ -67,11 +70,11 @@ def workflows(folder: Path) -> dict[str, dict[str, Any]]:
         for event, filters in events(workflow):
             check_keys(f"{path.name}, on", {event: None}, _EVENTS)
             check_keys(f"{path.name}, {event}", filters, _EVENTS[event])
-        for name, level in workflow["permissions"].items():
-            if level not in _PERMISSIONS.get(name, ()):
-                raise Refused(f"{path.name}: the permission {name}: {level} is not known")
         for name, job in workflow["jobs"].items():
-            _check_job(f"{path.name}, {name}", job, workflow["jobs"])
+            for permission, level in {**workflow["permissions"], **job.get("permissions", {})}.items():
+                if level not in _PERMISSIONS.get(permission, ()):
+                    raise Refused(f"{path.name}: the permission {permission}: {level} is not known")
+            _check_job(folder, f"{path.name}, {name}", job, workflow["jobs"])
         found[path.name] = workflow
     return found
 
@@ -83,24 +86,53 @@ def events(workflow: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]
         yield name, (filters[0] if isinstance(filters, list) else filters) or {}
 
 
-def _check_job(what: str, job: Mapping[str, Any], others: Mapping[str, Any]) -> None:
+def _check_job(folder: Path, what: str, job: Mapping[str, Any], others: Mapping[str, Any]) -> None:
     check_keys(what, job, _JOB)
     check_keys(f"{what}, concurrency", job.get("concurrency", {}), _CONCURRENCY)
     for needed in needs_of(job):
         if needed not in others:
             raise Refused(f"{what}: needs {needed}, which is not there")
+    for named in re.findall(r"needs\.(\w+)\.", str(job)):
+        if named not in needs_of(job):
+            raise Refused(f"{what}: it does not need {named}")
+    known = _check_steps(folder, what, job["steps"])
+    for named in re.findall(r"steps\.(\w+)\.", str(job.get("outputs", ""))):
+        if named not in known:
+            raise Refused(f"{what}, outputs: there is no step {named}")
+
+
+def _check_steps(folder: Path, what: str, steps: Sequence[Mapping[str, Any]]) -> set[str]:
+    """Checks them, with those of the actions of the repository; returns their names."""
     known: set[str] = set()
-    for number, step in enumerate(job["steps"], 1):
+    for number, step in enumerate(steps, 1):
         at = f"{what}, step {number}"
         check_keys(at, step, _STEP)
         if ("uses" in step) == ("run" in step):
             raise Refused(f"{at}: it needs either uses or run")
-        if "uses" in step:
+        if str(step.get("uses", "")).startswith("./"):
+            action = local_action(folder, step)
+            check_keys(at, step.get("with", {}), action["inputs"])
+            _check_steps(folder, f"{at}, {step['uses']}", action["runs"]["steps"])
+        elif "uses" in step:
             check_keys(at, step.get("with", {}), _INPUTS[action_of(step)])
         for named in re.findall(r"steps\.(\w+)\.", str(step)):
             if named not in known:
                 raise Refused(f"{at}: there is no step {named} before it")
         known.add(step.get("id", ""))
+    return known
+
+
+def local_action(folder: Path, step: Mapping[str, Any]) -> dict[str, Any]:
+    """The composite action of the repository that a step uses."""
+    path = folder / step["uses"] / "action.yml"
+    if not path.is_file():
+        raise Refused(f"{step['uses']} is not there")
+    action: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    check_keys(step["uses"], action, ("name", "description", "inputs", "runs"))
+    for number, inner in enumerate(action["runs"]["steps"], 1):
+        if "run" in inner and "shell" not in inner:
+            raise Refused(f"{step['uses']}, step {number}: it has no shell")
+    return action
 
 
 def needs_of(job: Mapping[str, Any]) -> list[str]:
