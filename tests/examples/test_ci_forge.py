@@ -248,15 +248,19 @@ def test_two_projects_have_an_issue_each_and_that_of_a_person_is_left_alone(
     tmp_path: Path, forge: Forge, system: Mapping[str, str]
 ) -> None:
     findings(tmp_path, "01", project="eu")
-    forge.add("issues", author=STRANGER, state="open", title="x", body=(tmp_path / "drift.md").read_text())
+    body = (tmp_path / "drift.md").read_text()
+    forge.add("issues", author=STRANGER, state="open", title="x", body=body, labels=["flareiac-drift"])
+    for number in range(2 * PAGE):  # on other pages, and not asked for
+        forge.add("issues", author=BOT, state="open", title=f"release {number}", body=None)
     for project in ("eu", "us", "eu"):
         findings(tmp_path, "01", project=project)
         done = run(tmp_path, {**system, "FLAREIAC_PROJECT": project}, "drift", "3", "drift.md")
         assert done.returncode == 0
-    assert [it["title"] for it in forge.entries("issues")] == ["x", "Drift of eu", "Drift of us"]
+    assert [it["title"] for it in forge.entries("issues")][2 * PAGE + 1 :] == ["Drift of eu", "Drift of us"]
     findings(tmp_path, project="eu")
     run(tmp_path, system, "drift", "0", "drift.md")
-    assert [it["state"] for it in forge.entries("issues")] == ["open", "closed", "open"]
+    states = [it["state"] for it in forge.entries("issues")]
+    assert (states[0], states[2 * PAGE + 1 :]) == ("open", ["closed", "open"])
 
 
 def test_without_a_forge_drift_is_the_exit_code(tmp_path: Path) -> None:

@@ -151,7 +151,8 @@ def test_texts_of_tables_are_no_commands_for_runner_shell_or_page(
 ) -> None:
     more = f"  comment = {json.dumps(HOSTILE).replace('${', '$${')}\n"
     (repository / "main.flare.hcl").write_text(CATALOG + table("orders", more))
-    said = planned(repository, job)
+    (repository / "::error::$(touch injected) `touch injected`\n::warning::.flare.hcl").write_text("")
+    said = planned(repository, {**job, "GITHUB_HEAD_REF": 'a";touch${IFS}injected;"'})
     stopped, _, rest = said.partition("\n")
     token = stopped.removeprefix("::stop-commands::")
     assert re.fullmatch(r"[0-9a-f]{32}", token), stopped

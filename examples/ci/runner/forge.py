@@ -162,9 +162,9 @@ def serving(forge: Forge) -> Iterator[str]:
             status, found = forge.answer(self.command, self.path, self.headers, body)
             if isinstance(found, list) and "issues" in self.path:
                 asked = parse_qs(urlsplit(self.path).query)
-                if author := asked.get("creator"):
-                    found = [it for it in found if it["user"]["login"] == author[0]]
-                elif author := asked.get("author_id"):
+                if label := asked.get("labels"):
+                    found = [it for it in found if label[0] in it.get("labels", "")]
+                if author := asked.get("author_id"):
                     found = [it for it in found if it["author"]["id"] == int(author[0])]
                 if "/api/v4/" in self.path:
                     opened = {"open": "opened"}

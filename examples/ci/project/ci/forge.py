@@ -25,11 +25,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 LONGEST = 65_000
 """GitHub takes comments and issues of 65,536 characters, GitLab longer ones."""
+LABEL = "flareiac-drift"
+"""The label of our issues: so few are read, however many the repository has."""
 REASONS = {
     401: "the token is not known or has expired",
     403: "the token may not do that: see the permissions of the job",
@@ -131,13 +133,14 @@ class GitHub:
 
     def issues(self) -> Iterator[tuple[str, str, bool]]:
         """Our issues, the newest first: number, text, and whether it is open."""
-        query = f"state=all&per_page=100&creator={quote(self.author)}"
+        query = f"state=all&per_page=100&labels={LABEL}"
         for entry in self.api.all_of(f"/repos/{self.repository}/issues?{query}"):
-            if "pull_request" not in entry:
+            if "pull_request" not in entry and entry["user"]["login"] == self.author:
                 yield str(entry["number"]), entry["body"] or "", entry["state"] == "open"
 
     def open(self, title: str, text: str) -> None:
-        self.api.ask("POST", f"/repos/{self.repository}/issues", {"title": title, "body": text})
+        body = {"title": title, "body": text, "labels": [LABEL]}
+        self.api.ask("POST", f"/repos/{self.repository}/issues", body)
 
     def say(self, number: str, text: str) -> None:
         self.comment(number, text)
@@ -177,12 +180,13 @@ class GitLab:
         self.api.ask("DELETE", address)
 
     def issues(self) -> Iterator[tuple[str, str, bool]]:
-        query = f"scope=all&per_page=100&author_id={self.author}"
+        query = f"scope=all&per_page=100&labels={LABEL}&author_id={self.author}"
         for entry in self.api.all_of(f"/projects/{self.project}/issues?{query}"):
             yield str(entry["iid"]), entry["description"] or "", entry["state"] == "opened"
 
     def open(self, title: str, text: str) -> None:
-        self.api.ask("POST", f"/projects/{self.project}/issues", {"title": title, "description": text})
+        body = {"title": title, "description": text, "labels": LABEL}
+        self.api.ask("POST", f"/projects/{self.project}/issues", body)
 
     def say(self, number: str, text: str) -> None:
         self.api.ask("POST", f"/projects/{self.project}/issues/{number}/notes", {"body": text})
