@@ -19,6 +19,7 @@ from flareiac.sdk.changes import Action, Effect, Impact, Proposal
 from flareiac.sdk.maintenance import MaintenanceTask
 from flareiac.sdk.owner import Owner
 from flareiac.sdk.references import StoredReferences
+from flareiac.sdk.schema import Pattern
 
 CHANGING = frozenset(
     {Action.CREATE, Action.ADOPT, Action.UPDATE, Action.REPLACE, Action.DELETE, Action.FORGET}
@@ -54,6 +55,8 @@ class PlannedResource:
     """The connections and declarations that the recorded object was reached through (for those whose block is
     gone).
     """
+    sensitive: tuple[Pattern, ...] = field(default=(), metadata=SPARSE)
+    """The places that its type calls sensitive: who shows a saved plan may not have that type."""
 
     @property
     def action(self) -> Action:
@@ -215,6 +218,8 @@ class Plan:
     """The answers of the rules of the team; None where there are none."""
     refresh: Literal["", "full", "changed", "none"] = field(default="", metadata=SPARSE)
     """How much the systems were asked; empty in plans of releases that did not save it."""
+    types: Mapping[str, int] = field(default_factory=dict, metadata=SPARSE)
+    """The versions of the types of its resources and references, by type."""
     bound: tuple[BoundPlace, ...] = field(default=(), metadata=UNSTORED)
     """The places in its configuration that are other ones once the root module is elsewhere."""
     made_in: str = field(default="", metadata=UNSTORED)

@@ -17,11 +17,13 @@ from flareiac.model.damage import UNREADABLE, damage
 from flareiac.model.plan import Plan, PlannedResource
 from flareiac.model.relocation import BoundPlace, restored, stored
 from flareiac.sdk.references import References, decode_references, encode_references
-from flareiac.sdk.state import Damaged
+from flareiac.sdk.state import Damaged, WrittenByNewer
 
-FORMAT_VERSION: Final = 3
-"""2: places below the root module are relative to it. 3: attributes that are repeated are written once."""
-_READ: Final = (2, 3)
+FORMAT_VERSION: Final = 4
+"""2: places below the root module are relative to it. 3: attributes that are repeated are written once. 4: it
+has the versions of types, and the places that they call sensitive.
+"""
+_READ: Final = (2, 3, 4)
 KIND: Final = "flareiac-plan"
 _RESOURCES, _REFERENCES = "resources", "references"
 _REPEATING: Final = ("desired", "recorded", "observed")
@@ -66,12 +68,8 @@ def decode_plan(content: bytes | str, where: str, root: str) -> Plan:
         del content  # nearly as large as what was read from it
         if document["kind"] != KIND:
             raise Damaged(where, "it is not a plan file")
-        if document["format_version"] not in _READ:
-            raise Damaged(
-                where,
-                f"it has plan format {document['format_version']}; this FlareIaC reads the formats "
-                f"{' and '.join(map(str, _READ))}",
-            )
+        if (written := document["format_version"]) not in _READ:
+            raise _of_another_format(where, written, document.get("flareiac_version"))
         if document.pop("digest") != _signature(document):
             raise Damaged(where, "it is not as FlareIaC wrote it: it was changed, or damaged on the way")
         bound = document.pop("bound")
@@ -92,6 +90,17 @@ def decode_plan(content: bytes | str, where: str, root: str) -> Plan:
         )
     except UNREADABLE as problem:
         raise Damaged(where, damage(problem, "a FlareIaC plan file")) from problem
+
+
+def _of_another_format(where: str, written: Any, release: Any) -> Damaged:
+    reads = f"this FlareIaC reads the formats {_READ[0]} to {_READ[-1]}"
+    writer = f"FlareIaC {release}" if isinstance(release, str) else "another FlareIaC"
+    why = f"{writer} wrote it in plan format {written}; {reads}"
+    if isinstance(written, int) and written > FORMAT_VERSION:
+        newer = f"{writer} or a later one" if isinstance(release, str) else "a later release"
+        way_out = f"Install {newer}, or make the plan again."
+        return WrittenByNewer(where, why, way_out)
+    return Damaged(where, why)
 
 
 def plan_digest(plan: Plan) -> str:

@@ -48,10 +48,23 @@ def upgraded_entry(entry: Entry, types: Types, where: str) -> Entry:
 
 def upgraded_plan(plan: Plan, types: Types, where: str) -> Plan:
     """The saved plan in the same way. Payloads and fingerprints belong to planners and stay as they are."""
+    for name, version in plan.types.items():
+        known = types[name].recording.schema_version if name in types else version
+        if version > known:
+            raise WrittenByNewer(
+                where,
+                f"it was made with version {version} of the type {name}; the installed provider knows "
+                f"versions up to {known}",
+                "Install the release that made it, or a later one, or make the plan again.",
+            )
     return replace(
         plan,
         resources=tuple(_upgraded_planned(resource, types, where) for resource in plan.resources),
         references=_upgraded_references(plan.references, types, where),
+        types={
+            name: types[name].recording.schema_version if name in types else version
+            for name, version in plan.types.items()
+        },
     )
 
 

@@ -33,6 +33,7 @@ from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.resource_type import ResourceType
 from flareiac.sdk.results import Observation
+from flareiac.sdk.schema import sensitive_paths
 
 _REMOVING = (Action.DELETE, Action.FORGET)
 
@@ -144,7 +145,7 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
         destroy=options.destroy,
         targeted=bool(options.targets or options.exclude),
         maintenance_only=alone,
-        resources=tuple(planned.values()),
+        resources=_with_sensitive_places(planned.values(), inputs),
         references=references,
         operations=operations,
         tasks=tasks,
@@ -157,6 +158,7 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
             for usage in declared
             if usage.is_outside and (owner := _owner(inputs, usage.holder)) is not None
         },
+        types=_versions([*planned.values(), *references.values()], inputs),
         bound=inputs.desired.bound,
         made_in=str(inputs.project.root) if inputs.desired.bound else "",
     )
@@ -458,6 +460,24 @@ def _order(
             "writes must not write what the other one reads.",
         )
         return ()
+
+
+def _versions(typed: Iterable[PlannedResource | Resolved], inputs: Inputs) -> dict[str, int]:
+    """The versions of the types of resources and references, by type."""
+    names = sorted({each.type for each in typed} & inputs.types.keys())
+    return {name: inputs.types[name].recording.schema_version for name in names}
+
+
+def _with_sensitive_places(planned: Iterable[PlannedResource], inputs: Inputs) -> tuple[PlannedResource, ...]:
+    listed = tuple(planned)
+    hidden = {
+        name: places
+        for name in {each.type for each in listed}
+        if (places := sensitive_paths(inputs.types[name].schema))
+    }
+    if not hidden:
+        return listed
+    return tuple(replace(each, sensitive=hidden.get(each.type, ())) for each in listed)
 
 
 def _outputs(inputs: Inputs, options: Options) -> dict[str, OutputChange]:

@@ -26,7 +26,7 @@ from flareiac.model.plan import Plan, PlannedResource
 from flareiac.render.counts import counts
 from flareiac.render.json_values import place, plain
 from flareiac.render.plan_json import actions, after, before, shown_ends
-from flareiac.render.redaction import Pattern, Redacted, hide_attributes, sensitive_in
+from flareiac.render.redaction import Redacted, hide_attributes, sensitive_in
 from flareiac.render.report.content import hit_by, interruption_of, what_of
 from flareiac.render.report.lineage import DRAWN, Uses
 from flareiac.render.report.reasons import reason_of
@@ -35,6 +35,7 @@ from flareiac.sdk.changes import AttributeChange
 from flareiac.sdk.owner import Owner
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.resource_type import ResourceType
+from flareiac.sdk.schema import Pattern
 
 _KEPT: Final = 200
 """So many resources that rules look up by address are kept as values."""

@@ -8,10 +8,11 @@ from dataclasses import replace
 from flareiac.kernel.data import Absent, Data
 from flareiac.kernel.paths import Path, render_path
 from flareiac.render.control_characters import printable
-from flareiac.render.redaction import REDACTED, Pattern, hide, hides
+from flareiac.render.redaction import REDACTED, hide, hides
 from flareiac.render.style import Style, Tone
 from flareiac.render.value_text import aligned, assignment, inline, is_text_block, text_difference
 from flareiac.sdk.changes import AttributeChange, Origin
+from flareiac.sdk.schema import Pattern
 from flareiac.sdk.validators import duration_text
 
 _TONES = {"+": Tone.ADD, "-": Tone.REMOVE, "~": Tone.CHANGE}

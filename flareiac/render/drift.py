@@ -9,10 +9,11 @@ from flareiac.kernel.data import Absent, Data, Json
 from flareiac.model.drift import DriftClass, DriftFinding, DriftReport, IgnoredFinding
 from flareiac.render.control_characters import printable
 from flareiac.render.json_values import place, plain
-from flareiac.render.redaction import REDACTED, Schemas, hides, sensitive_paths
+from flareiac.render.redaction import REDACTED, Schemas, hides
 from flareiac.render.style import Style, Tone
 from flareiac.render.value_text import inline
 from flareiac.sdk.results import Trace, Writer
+from flareiac.sdk.schema import sensitive_paths
 
 HEADLINES: Final = {
     DriftClass.CHANGED: "has changed",

@@ -7,7 +7,8 @@ from decimal import Decimal
 
 from flareiac.kernel.addresses import Address, parse_address
 from flareiac.kernel.data import Absent, Data, Json, Reference, Unknown
-from flareiac.render.redaction import Pattern, Redacted
+from flareiac.render.redaction import Redacted
+from flareiac.sdk.schema import Pattern
 
 TERRAFORM_VERSION = "1.11.4"
 """The version whose formats these are; readers of them check it."""

@@ -29,17 +29,9 @@ from flareiac.render.json_values import (
     unknown_mask,
 )
 from flareiac.render.readers_text import owner_json, readers_json
-from flareiac.render.redaction import (
-    REDACTED,
-    Pattern,
-    Schemas,
-    hide,
-    hide_attributes,
-    hides,
-    sensitive_in,
-    sensitive_paths,
-)
+from flareiac.render.redaction import REDACTED, Schemas, hide, hide_attributes, hides, sensitive_in
 from flareiac.sdk.changes import Action, AttributeChange, Origin
+from flareiac.sdk.schema import Pattern
 
 FORMAT_VERSION = "1.0"
 """The version of the format under ``flareiac``."""
@@ -316,7 +308,7 @@ def _configured(
     references are reported.
     """
     address = parsed(resource.address)
-    attributes = hide_attributes(resource.desired, sensitive_paths(schemas.get(resource.type))) or {}
+    attributes = hide_attributes(resource.desired, sensitive_in(resource, schemas)) or {}
     return {
         "address": block,
         "mode": "managed",

@@ -8,10 +8,7 @@ from typing import Final, TypeAlias
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.paths import Path
 from flareiac.model.plan import PlannedResource
-from flareiac.sdk.schema import Block, Nesting
-
-Pattern: TypeAlias = tuple[str | int | None, ...]
-"""A path in which None stands for any key or index."""
+from flareiac.sdk.schema import Block, Pattern, sensitive_paths
 
 Schemas: TypeAlias = Mapping[str, Block]
 """The schema of each block type, by name."""
@@ -27,23 +24,12 @@ class Redacted:
 REDACTED: Final = Redacted()
 
 
-def sensitive_paths(schema: Block | None) -> tuple[Pattern, ...]:
-    """The places of all sensitive attributes of a body."""
-    if schema is None:
-        return ()
-    patterns: list[Pattern] = [
-        (name,) for name, attribute in schema.attributes.items() if attribute.sensitive
-    ]
-    for name, nested in schema.blocks.items():
-        step: Pattern = (name,) if nested.nesting is Nesting.SINGLE else (name, None)
-        patterns.extend((*step, *inner) for inner in sensitive_paths(nested.block))
-    return tuple(patterns)
-
-
 def sensitive_in(resource: PlannedResource, schemas: Schemas) -> tuple[Pattern, ...]:
-    """The places that must not be shown of one planned resource."""
+    """The places that must not be shown of one planned resource: those that its type calls sensitive, now or
+    when the plan was made, and those that its planner marked.
+    """
     marked: list[Pattern] = [change.path for change in resource.proposal.changes if change.sensitive]
-    return (*sensitive_paths(schemas.get(resource.type)), *marked)
+    return (*sensitive_paths(schemas.get(resource.type)), *resource.sensitive, *marked)
 
 
 def hides(patterns: Sequence[Pattern], path: Path) -> bool:

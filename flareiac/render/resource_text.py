@@ -14,12 +14,13 @@ from flareiac.render.block_text import Declaration, declaration, inner_lines, wi
 from flareiac.render.change_text import change_lines, diff_lines
 from flareiac.render.control_characters import printable
 from flareiac.render.readers_text import readers_text
-from flareiac.render.redaction import Pattern, hide_attributes, sensitive_in
+from flareiac.render.redaction import hide_attributes, sensitive_in
 from flareiac.render.style import Style, Tone
 from flareiac.render.value_text import quoted
 from flareiac.sdk.changes import Action, Blocker, Effect, Step
 from flareiac.sdk.importing import WrittenBlock
 from flareiac.sdk.resource_type import ResourceType
+from flareiac.sdk.schema import Pattern
 
 _SIGNS = {
     Action.CREATE: ("+", Tone.ADD),

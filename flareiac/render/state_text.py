@@ -18,8 +18,9 @@ from flareiac.render.json_values import (
 )
 from flareiac.render.output_text import outputs_json, outputs_text
 from flareiac.render.readers_text import owner_json
-from flareiac.render.redaction import Schemas, hide_attributes, sensitive_paths
+from flareiac.render.redaction import Schemas, hide_attributes
 from flareiac.render.value_text import body, inline, quoted, without_nulls
+from flareiac.sdk.schema import sensitive_paths
 from flareiac.sdk.statistics import Statistics
 
 __all__ = ["outputs_json", "outputs_text", "record_text", "show_json", "state_text"]

@@ -12,6 +12,9 @@ from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.types import Type
 from flareiac.sdk.on_change import OnChange
 
+Pattern: TypeAlias = tuple[str | int | None, ...]
+"""A path in which None stands for any key or index."""
+
 Validator: TypeAlias = Callable[[Data], str | None]
 """Takes a known, non-null value and returns what is wrong with it as a sentence, or None."""
 
@@ -81,3 +84,16 @@ class NestedBlock:
     """The label is what something outside is called (a column, a branch), which the resource checks;
     otherwise it is a name.
     """
+
+
+def sensitive_paths(schema: Block | None) -> tuple[Pattern, ...]:
+    """The places of all sensitive attributes of a body."""
+    if schema is None:
+        return ()
+    patterns: list[Pattern] = [
+        (name,) for name, attribute in schema.attributes.items() if attribute.sensitive
+    ]
+    for name, nested in schema.blocks.items():
+        step: Pattern = (name,) if nested.nesting is Nesting.SINGLE else (name, None)
+        patterns.extend((*step, *inner) for inner in sensitive_paths(nested.block))
+    return tuple(patterns)

@@ -13,6 +13,7 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import tarfile
 from contextlib import suppress
@@ -140,6 +141,47 @@ def record(folder: Path) -> None:
         shutil.rmtree(PLACE, ignore_errors=True)
 
 
+REVIEW: Final = "review"
+"""A saved plan of the running project with a restart, a blocked change, new columns and what goes: what
+commands print of it stands beside it.
+"""
+_TABLE: Final = """comment      = "Every ride, <b>once</b>"
+  owner        = { name = "rides", contact = "#rides" }
+  column "fare" { type = "double" }"""
+_MORE: Final = """variable "word" {
+  default   = "hunter2"
+  sensitive = true
+}
+consumer "board" { reads = [table.rides] }
+output "later" { value = table.later.uuid }
+output "tables\""""
+_SLOWER: Final = 'processing_time = "2s" }\n  input "rides" { stream = stream.rides }\n  step "clean"'
+_EDITS: Final = (
+    (_SLOWER.replace('"2s"', '"500ms"'), _SLOWER),
+    ("count(*) AS rides", "max(id) AS rides"),
+    ('comment      = "Every ride"', _TABLE),
+    ('output "tables"', CHANGE + _MORE),
+)
+
+
+def record_plan(folder: Path) -> None:
+    """Writes a saved plan of the recorded project that runs, once more changed. It needs no JVM."""
+    root = unpack(folder / f"{flareiac.__version__}-{RUNNING}.tar.xz")
+    text = PROJECT
+    for old, new in _EDITS:
+        assert old in text, old
+        text = text.replace(old, new)
+    before, _, rest = text.partition('job "names" {')
+    text = before + 'table "seed" {' + rest.partition('table "seed" {')[2]
+    (root / "project.flare.hcl").write_text(text, encoding="utf-8")
+    # The command line of the tests has the provider of the tests, too
+    program = Path(sys.executable).with_name("flareiac")
+    made = subprocess.run([program, "plan", "-out=review.plan"], cwd=root, check=False)
+    assert made.returncode in (0, 4)
+    (folder / f"{flareiac.__version__}-{REVIEW}.plan").write_bytes((root / "review.plan").read_bytes())
+    shutil.rmtree(PLACE)
+
+
 def unpack(archive: Path) -> Path:
     """The recorded project at its place, with its application alive: this process stands in for the
     driver.
@@ -201,4 +243,6 @@ def _empty(place: Path) -> None:
 
 
 if __name__ == "__main__":
-    record(Path(sys.argv[1]) if len(sys.argv) > 1 else ARCHIVES)
+    chosen = Path(sys.argv[1]) if len(sys.argv) > 1 else ARCHIVES
+    record(chosen)
+    record_plan(chosen)

@@ -22,7 +22,7 @@ from flareiac.render.counts import counts
 from flareiac.render.json_values import plain
 from flareiac.render.plan_json import attribute_change
 from flareiac.render.plan_text import notices, output_line, protection_line, unproven
-from flareiac.render.redaction import REDACTED, Pattern, sensitive_in
+from flareiac.render.redaction import REDACTED, sensitive_in
 from flareiac.render.report.lineage import FOR_A_COMMENT, Lineage, Size, Uses, lineage
 from flareiac.render.report.reasons import reason_of
 from flareiac.render.resource_text import RenderOptions, diff_body, written_path
@@ -32,6 +32,7 @@ from flareiac.render.summary_text import many, sentence
 from flareiac.sdk.changes import Action, Blocker, Effect, Origin
 from flareiac.sdk.changes import Reader as PlannedReader
 from flareiac.sdk.resource_type import ResourceType
+from flareiac.sdk.schema import Pattern
 
 FORMAT_VERSION: Final = 1
 """The version of ``report -format=json``."""
