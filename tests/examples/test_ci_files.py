@@ -19,7 +19,7 @@ import flareiac
 from examples.ci.runner import github, gitlab
 from examples.ci.runner.forge import Forge
 from examples.ci.runner.machine import Machine, Refused
-from examples.ci.runner.settings import APPLY_ROLE, PLAN_ROLE, REPOSITORY
+from examples.ci.runner.settings import APPLY_ROLE, PASSWORDS, PLAN_ROLE, REPOSITORY
 from examples.ci.runner.workflow_files import events, workflows
 from examples.ci.servers import aws
 from tests.examples.ci_repository import commit, merged
@@ -242,6 +242,21 @@ def test_a_fork_gets_no_plan(machine: Machine, capfd: pytest.CaptureFixture[str]
     ]
     assert Forge(machine.store).entries("comments") == []
     assert Forge(machine.store).entries("sarifs") == []
+
+
+def test_a_role_that_is_not_given_leaves_no_old_plan_in_the_comment(
+    machine: Machine, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The store of roles is not reached, so the job ends before there is a plan."""
+    forge = Forge(machine.store)
+    old = "<!-- flareiac-report workspace=default -->\n1 change, blocked: no\n"
+    forge.add("comments", on=1, author="github-actions[bot]", body=old)
+    assert github.run_event(machine, github.pull_event(machine, 1)) == 1
+    (comment,) = forge.entries("comments")
+    assert "\n**There is no plan:** its job ended before that, see " in comment["body"]
+    said = capfd.readouterr().out
+    assert "aws-actions/configure-aws-credentials" in said
+    assert PASSWORDS["lake_plan"] not in said + comment["body"]
 
 
 def test_the_comment_is_the_report_of_the_plan(copied: Path) -> None:

@@ -290,7 +290,7 @@ NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=
 
 
 @given(NAMES, st.from_regex(r"[A-Za-z0-9_-][A-Za-z0-9_.-]{0,89}", fullmatch=True))
-@hypothesis_settings(max_examples=10)
+@hypothesis_settings(max_examples=5)
 def test_the_marker_of_a_failed_plan_is_that_of_its_report(project: str, workspace: str) -> None:
     names = {"FLAREIAC_PROJECT": project, "FLAREIAC_WORKSPACE": workspace}
     done = run(Path.cwd(), names, "marker", "flareiac-report")

@@ -12,6 +12,7 @@ from typing import Any, Final
 import boto3
 from botocore import UNSIGNED
 from botocore.config import Config
+from botocore.exceptions import BotoCoreError
 
 from examples.ci.runner.expressions import filled, holds
 from examples.ci.runner.forge import GITHUB_TOKEN, Forge, serving
@@ -223,7 +224,11 @@ def _run_step(job: _Job, step: Mapping[str, Any], output: Path) -> None:
         _use_local(job, step, output)
         return
     if "uses" in step:
-        _use(job, action_of(step), _filled(job, step.get("with", {})))
+        try:
+            _use(job, action_of(step), _filled(job, step.get("with", {})))
+        except (BotoCoreError, Refused) as refused:
+            say(f"{step['uses']}: {refused}")
+            job.code = job.code or (0 if step.get("continue-on-error") else 1)
         return
     script = filled(step["run"], job.names(), job.calls())
     say(f"\n$ {script.strip()}")
@@ -270,7 +275,9 @@ def _use(job: _Job, action: str, given: Mapping[str, str]) -> None:
 
 def _credentials(job: _Job, given: Mapping[str, str]) -> dict[str, str]:
     region = given["aws-region"]
-    client = boto3.client("sts", region_name=region, config=Config(signature_version=UNSIGNED))
+    client = boto3.client(
+        "sts", region_name=region, config=Config(signature_version=UNSIGNED, retries={"max_attempts": 0})
+    )
     found = client.assume_role_with_web_identity(
         RoleArn=given["role-to-assume"],
         RoleSessionName="GitHubActions",

@@ -28,7 +28,7 @@ _JOB: Final = (
     ),
     "steps",
 )
-_STEP: Final = ("id", "name", "if", "uses", "with", "run", "env", "shell")
+_STEP: Final = ("id", "name", "if", "uses", "with", "run", "env", "shell", "continue-on-error")
 _CONCURRENCY: Final = ("group", "queue", "cancel-in-progress")
 _EVENTS: Final = {
     "pull_request": ("branches",),

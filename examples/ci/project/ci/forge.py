@@ -221,7 +221,7 @@ def comment(file: str) -> int:
     if there is None or not number:
         print("No comment: there is no pull request here, or no token (GITLAB_TOKEN).")
         return 0
-    text = Path(file).read_text(encoding="utf-8")
+    text = Path(file).read_text(encoding="utf-8") if Path(file).exists() else _no_plan()
     first = text.partition("\n")[0]
     if not first.startswith("<!-- flareiac-"):
         raise Refused(f"{file} has no marker in its first line")
@@ -245,6 +245,14 @@ def comment(file: str) -> int:
             if "HTTP 404" not in str(refused):  # the other run has deleted it
                 raise
     return 0
+
+
+def _no_plan() -> str:
+    """The comment where the job ended before there was a plan: the old one would be taken for that of now."""
+    given = os.environ
+    run = f"{given.get('GITHUB_SERVER_URL', '')}/{given.get('GITHUB_REPOSITORY', '')}/actions/runs"
+    address = given.get("CI_PIPELINE_URL") or f"{run}/{given.get('GITHUB_RUN_ID', '')}"
+    return f"{_marker('flareiac-report')}\n**There is no plan:** its job ended before that, see {address}.\n"
 
 
 def drift(code: int, file: str) -> int:
@@ -316,6 +324,11 @@ def _file(kept: Path, code: int, text: str, now: set[str]) -> int:
 
 def marker(kind: str) -> int:
     """Prints what flareiac writes as the first line of a comment, for one that it could not write."""
+    print(_marker(kind))
+    return 0
+
+
+def _marker(kind: str) -> str:
     names = [
         f"{key}={_encoded(value)}"
         for key, value in (
@@ -324,8 +337,7 @@ def marker(kind: str) -> int:
         )
         if value
     ]
-    print(f"<!-- {kind} {' '.join(names)} -->")
-    return 0
+    return f"<!-- {kind} {' '.join(names)} -->"
 
 
 def _encoded(name: str) -> str:

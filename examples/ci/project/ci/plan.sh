@@ -30,8 +30,12 @@ if [ -f flareiac.plan ] && [ -d "$rules" ]; then
   cat policy.txt
   flareiac policy check -format=junit "-policy=$rules" flareiac.plan >policy.xml 2>/dev/null || true
   if [ "$refused" != 0 ]; then
-    { echo && head -c 3000 policy.txt >policy.part && bash "$ci/markdown.sh" "Rules of the team" policy.part; } >>plan.md
-    rm -f policy.part
+    head -c 3000 policy.txt >policy.part
+    { # below the verdict, which does not know these rules
+      head -n 2 plan.md && printf '\n**The rules of the team refuse this plan.**\n\n'
+      bash "$ci/markdown.sh" "Rules of the team" policy.part && tail -n +3 plan.md
+    } >plan.part
+    mv plan.part plan.md && rm -f policy.part
     case $code in 0 | 2) code=$refused ;; esac
   fi
 fi
