@@ -316,9 +316,14 @@ def test_who_approved_is_one_line_of_names(tmp_path: Path, forge: Forge, address
 
 
 def test_findings_go_to_code_scanning_where_there_is_one(tmp_path: Path, forge: Forge, address: str) -> None:
-    (tmp_path / "validate.sarif").write_text(json.dumps({"runs": [1]}))
-    assert run(tmp_path, on_github(address), "sarif", "validate.sarif").returncode == 0
-    assert forge.entries("sarifs")[0]["runs"] == [1]
+    place = {"physicalLocation": {"artifactLocation": {"uri": "main.flare.hcl"}}}
+    (tmp_path / "validate.sarif").write_text(json.dumps({"runs": [{"results": [{"locations": [place]}]}]}))
+    for project, uri in (("", "main.flare.hcl"), ("lakes/eu", "lakes/eu/main.flare.hcl")):
+        done = run(tmp_path, {**on_github(address), "FLAREIAC_PROJECT": project}, "sarif", "validate.sarif")
+        assert done.returncode == 0, done.stderr
+        (kept,) = forge.entries("sarifs")[-1]["runs"]
+        assert kept["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == uri
+        assert kept.get("automationDetails", {}).get("id", "") == (f"flareiac/{project}/" if project else "")
     elsewhere = {**on_github(address), "GITHUB_REPOSITORY": "company/other"}
     done = run(tmp_path, elsewhere, "sarif", "validate.sarif")
     assert (done.returncode, "Code scanning takes no findings here" in done.stdout) == (0, True)

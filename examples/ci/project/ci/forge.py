@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 LONGEST = 65_000
@@ -352,10 +352,18 @@ def sarif(file: str) -> int:
     there = forge()
     if not isinstance(there, GitHub):
         return 0
+    findings = json.loads(Path(file).read_bytes())
+    project = os.environ.get("FLAREIAC_PROJECT", "")
+    for run in findings["runs"] if project else []:
+        # GitHub wants paths from the root of the repository, and keeps one run of each category.
+        run["automationDetails"] = {"id": f"flareiac/{project}/"}
+        for location in _locations(run.get("results", [])):
+            if "uri" in location and not urlsplit(location["uri"]).scheme:
+                location["uri"] = f"{quote(project)}/{location['uri']}"
     body = {
         "commit_sha": os.environ["GITHUB_SHA"],
         "ref": os.environ["GITHUB_REF"],
-        "sarif": base64.b64encode(gzip.compress(Path(file).read_bytes())).decode(),
+        "sarif": base64.b64encode(gzip.compress(json.dumps(findings).encode())).decode(),
     }
     try:
         there.api.ask("POST", f"/repos/{there.repository}/code-scanning/sarifs", body)
@@ -364,6 +372,17 @@ def sarif(file: str) -> int:
             raise
         print(f"Code scanning takes no findings here: {refused}")
     return 0
+
+
+def _locations(part: Any) -> Iterator[Found]:
+    """Every ``artifactLocation`` in a part of the document."""
+    if isinstance(part, dict):
+        if "artifactLocation" in part:
+            yield part["artifactLocation"]
+        part = [*part.values()]
+    if isinstance(part, list):
+        for inner in part:
+            yield from _locations(inner)
 
 
 def approvals() -> int:
