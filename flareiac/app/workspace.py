@@ -192,8 +192,10 @@ class Workspace:
         *,
         data: ReadData | None = None,
         partial: bool = False,
+        texts: Mapping[str, str] | None = None,
     ) -> Configuration:
-        """The project's configuration, evaluated with what the state knows of computed values.
+        """The project's configuration, evaluated with what the state knows of computed values. ``texts``: by
+        name, in place of what files hold.
 
         ``data`` answers for data blocks (``read_data`` asks their systems); without it only those are read
         that need no connection (``read_values``). ``partial``: see ``config.load.DataBlocks``.
@@ -218,6 +220,7 @@ class Workspace:
             recorded,
             diagnostics,
             DataBlocks(read=data or self.read_values, partial=partial),
+            texts,
         )
         self.timings["configuration"] = time.perf_counter() - started
         return configuration

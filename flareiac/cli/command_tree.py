@@ -73,6 +73,10 @@ CORE: Final[Commands] = {
         reads_only=True,
         json_lines=True,
     ),
+    "adopt": Command(
+        ".adopt:adopt",
+        "Write into the files what drift finds changed, so that the next apply only records it.",
+    ),
     "show": Command(
         ".show:show",
         "Show a saved plan, or the state with statistics.",

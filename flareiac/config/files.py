@@ -1,7 +1,8 @@
 """Lists the files of a module, and reads their texts. Touches the file system."""
 
 import stat
-from dataclasses import field
+from collections.abc import Mapping
+from dataclasses import field, replace
 from pathlib import Path
 
 from flareiac.kernel import codes
@@ -65,6 +66,17 @@ def read_module(root: Path, diagnostics: Diagnostics) -> ModuleFiles:
         variables=tuple(variables),
         sources={file.path: file for file in (*configuration, *variables)},
     )
+
+
+def with_texts(files: ModuleFiles, texts: Mapping[str, str]) -> ModuleFiles:
+    """The files of a module, with other texts of its configuration by name."""
+    if not texts:
+        return files
+    configuration = tuple(
+        replace(source, text=texts.get(source.path, source.text)) for source in files.configuration
+    )
+    sources = {**files.sources, **{source.path: source for source in configuration}}
+    return replace(files, configuration=configuration, sources=sources)
 
 
 def is_configuration(name: str) -> bool:

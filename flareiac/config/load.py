@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 from flareiac.config.blocks import collect
 from flareiac.config.evaluation import DataBlocks, Evaluation
-from flareiac.config.files import ModuleFiles, read_module
+from flareiac.config.files import ModuleFiles, read_module, with_texts
 from flareiac.config.kept_blocks import KeptBlocks
 from flareiac.config.meta import imports, removals
 from flareiac.config.module_call import ModuleCall
@@ -44,18 +44,19 @@ class Configuration:
     settings: Settings
 
 
-def load(
+def load(  # noqa: PLR0913 - the last two are for single commands
     project: Project,
     registry: Registry,
     inputs: Callable[[ModuleFiles], Inputs],
     recorded: Callable[[str], Recorded | None],
     diagnostics: Diagnostics,
     data: DataBlocks | None = None,
+    texts: Mapping[str, str] | None = None,
 ) -> Configuration:
     """The configuration in ``project.root``. ``recorded`` gives what the last apply recorded of an address
-    (None: nothing).
+    (None: nothing). ``texts``: by name, in place of what files of configuration hold.
     """
-    files = read_module(project.root, diagnostics)
+    files = with_texts(read_module(project.root, diagnostics), texts or {})
     bodies = [parse_file(source, diagnostics) for source in files.configuration]
     text_is_read = not diagnostics.has_errors
     evaluation = Evaluation(

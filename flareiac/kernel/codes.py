@@ -170,6 +170,8 @@ NOT_KNOWN_AS_DROPPED: Final = Code("FIX061", "No such dropped resource")
 NOT_DROPPED: Final = Code("FIX062", "The resource is not dropped")
 PACKAGE_NOT_INSTALLED: Final = Code("FIX065", "A Python package is not installed")
 GRAMMAR_NOT_KNOWN: Final = Code("FIX067", "The grammar of python-hcl2 is not known")
+NOTHING_TO_ADOPT: Final = Code("FIX080", "There is nothing to adopt")
+NOT_ADOPTED: Final = Code("FIX081", "The files do not take over a difference")
 NO_EXPLANATION: Final = Code("FIX070", "There is no explanation of this name")
 BUG: Final = Code("FIX099", "This is a bug in FlareIaC")
 

@@ -47,6 +47,8 @@ class DriftFinding:
     live: Data = ABSENT
     sensitive: bool = False
     trace: Trace = NOT_TRACED
+    declaring: Data = ABSENT
+    """The value that would declare what no one declares, where it is known."""
 
     @property
     def attribute(self) -> str:

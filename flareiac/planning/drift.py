@@ -74,7 +74,8 @@ def _of_proposal(inputs: Inputs, planned_resource: PlannedResource) -> Iterator[
 def _unmanaged(inputs: Inputs, address: str) -> Iterator[DriftFinding]:
     observed = inputs.observations.get(address)
     for part in observed.unmanaged if isinstance(observed, Present) else ():
-        yield finding_of(inputs, address, DriftClass.UNMANAGED, part.text, part.path)
+        finding = finding_of(inputs, address, DriftClass.UNMANAGED, part.text, part.path)
+        yield replace(finding, declaring=part.value)
 
 
 def _unhealthy(inputs: Inputs, address: str) -> Iterator[DriftFinding]:

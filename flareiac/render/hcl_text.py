@@ -19,20 +19,21 @@ _KEYWORDS = frozenset({"true", "false", "null", "for", "if", "in"})
 
 def file_text(blocks: Sequence[WrittenBlock], *, notes: Sequence[str] = ()) -> str:
     """A whole file: the blocks with an empty line between them, then notes as comments."""
-    parts = ["\n".join(_block(block, "")) for block in blocks]
+    parts = ["\n".join(block_lines(block, "")) for block in blocks]
     if notes:
         parts.append("\n".join(line for note in notes for line in _comment(note, "")))
     return "\n\n".join(parts) + "\n"
 
 
-def _block(block: WrittenBlock, indent: str) -> Iterator[str]:
+def block_lines(block: WrittenBlock, indent: str) -> Iterator[str]:
+    """The lines of a block whose first line stands at ``indent``."""
     for note in block.notes:
         yield from _comment(note, indent)
     head = block.type if block.label is None else f"{block.type} {text(block.label)}"
     inner = indent + "  "
     attributes, blocks = (
         list(_attributes(block.attributes, inner)),
-        [list(_block(inner_block, inner)) for inner_block in block.blocks],
+        [list(block_lines(inner_block, inner)) for inner_block in block.blocks],
     )
     if not attributes and not blocks:
         yield f"{indent}{head} {{}}"
@@ -62,21 +63,22 @@ def _comment(note: str, indent: str) -> Iterator[str]:
 
 
 def _attributes(attributes: Mapping[str, Written], indent: str) -> Iterator[str]:
-    shown = {name: _value(value, indent) for name, value in attributes.items()}
+    shown = {name: value_text(value, indent) for name, value in attributes.items()}
     width = max((len(name) for name, value in shown.items() if "\n" not in value), default=0)
     for name, value in shown.items():
         yield f"{indent}{name if chr(10) in value else name.ljust(width)} = {value}"
 
 
-def _value(value: Written, indent: str) -> str:
+def value_text(value: Written, indent: str) -> str:
+    """A value in a line that begins with ``indent``, over several lines where one would be too long."""
     one_line = _flat(value)
     if len(indent) + len(one_line) <= _WIDTH or not isinstance(value, list | tuple | dict):
         return one_line
     inner = indent + "  "
     if isinstance(value, dict):
-        lines = [f"{inner}{_key(name)} = {_value(member, inner)}" for name, member in value.items()]
+        lines = [f"{inner}{key_text(name)} = {value_text(member, inner)}" for name, member in value.items()]
         return "\n".join(["{", *lines, f"{indent}}}"])
-    return "\n".join(["[", *(f"{inner}{_value(element, inner)}," for element in value), f"{indent}]"])
+    return "\n".join(["[", *(f"{inner}{value_text(element, inner)}," for element in value), f"{indent}]"])
 
 
 def _flat(value: Written) -> str:
@@ -84,7 +86,7 @@ def _flat(value: Written) -> str:
         case Call(function, arguments):
             return f"{function}({', '.join(map(_flat, arguments))})"
         case dict():
-            inner = ", ".join(f"{_key(name)} = {_flat(member)}" for name, member in value.items())
+            inner = ", ".join(f"{key_text(name)} = {_flat(member)}" for name, member in value.items())
             return f"{{ {inner} }}" if inner else "{}"
         case list() | tuple():
             return f"[{', '.join(map(_flat, value))}]"
@@ -106,7 +108,8 @@ def _scalar(value: Data) -> str:
             return str(value)
 
 
-def _key(name: str) -> str:
+def key_text(name: str) -> str:
+    """The key of a map."""
     return name if _NAME.fullmatch(name) and name not in _KEYWORDS else text(name)
 
 

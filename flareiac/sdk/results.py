@@ -5,7 +5,7 @@ from dataclasses import field
 from typing import Final, TypeAlias
 
 from flareiac.kernel.codes import Code
-from flareiac.kernel.data import Attributes, Data
+from flareiac.kernel.data import ABSENT, Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.paths import Path
@@ -42,10 +42,13 @@ class Members:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unmanaged:
-    """A part of a resource that is not declared. ``path`` is where an attribute would declare it."""
+    """A part of a resource that is not declared. ``path`` is where an attribute would declare it, ``value``
+    the canonical value that would; ABSENT where it is not known.
+    """
 
     text: str
     path: Path
+    value: Data = ABSENT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

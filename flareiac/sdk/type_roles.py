@@ -175,6 +175,10 @@ class Showing:
     """(path): the place of a changed attribute in that block, for plans; None for one that no author
     writes.
     """
+    taking_over: Callable[[Attributes, Path, Data], Attributes] | None = None
+    """(attributes, path, value): the canonical attributes that also declare what drift finds at a path, None
+    where it is gone. Without it, ``sdk.taking_over.with_value``.
+    """
     import_ids: str | None = None
     """The form of the ids by which ``import`` finds a resource, with an example. Empty for what exists only
     because it was declared, which an import block cannot name; None where nothing is known.

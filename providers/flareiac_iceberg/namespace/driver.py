@@ -1,7 +1,7 @@
 """The driver of namespaces. Touches the world."""
 
 import contextlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Failure, error
@@ -161,7 +161,7 @@ def _applied(action: Change, observed: Mapping[str, str]) -> Applied:
 
 
 def _unmanaged(
-    frame: NamespaceDefinition, desired: Attributes | None, there: Iterable[str]
+    frame: NamespaceDefinition, desired: Attributes | None, there: Mapping[str, str]
 ) -> tuple[Unmanaged, ...]:
     """The properties that no one declares, where any are declared at all."""
     if frame.properties is None:
@@ -169,7 +169,7 @@ def _unmanaged(
     wanted = (NamespaceDefinition.of(desired).properties if desired is not None else None) or {}
     declared = {*_BY_OTHERS, *frame.properties, *wanted}
     return tuple(
-        Unmanaged(text=f'property "{name}"', path=("properties", name))
+        Unmanaged(text=f'property "{name}"', path=("properties", name), value=there[name])
         for name in there
         if name not in declared
     )

@@ -5,9 +5,9 @@ something may have changed.
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from flareiac.kernel.data import Attributes
+from flareiac.kernel.data import ABSENT, Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import encode
@@ -245,7 +245,7 @@ def present(request: ReadRequest, table_file: TableFile) -> Present:
         attributes=observed_attributes(frame, spec),
         identity=encode(_with_news(identity, recorded)),
         facts=TableFacts(gone=gone, manager=managed_by(table_file.properties)),
-        unmanaged=_unmanaged(identity, request),
+        unmanaged=_unmanaged(identity, request, spec),
         history=live(table_file.metadata) if request.history else None,
     )
 
@@ -263,9 +263,11 @@ def observed_attributes(frame: Attributes, spec: TableSpec) -> Attributes:
     return dict(frame) | layout_of(spec)
 
 
-def _unmanaged(identity: TableIdentity, request: ReadRequest) -> tuple[Unmanaged, ...]:
+def _unmanaged(
+    identity: TableIdentity, request: ReadRequest, spec: TableSpec | None = None
+) -> tuple[Unmanaged, ...]:
     """The parts that a table has by its identity and that are not declared; columns and properties where such
-    are managed at all.
+    are managed at all. ``spec``: the table, where it was read.
     """
     records = [
         record for record in (request.desired, request.recorded and request.recorded.attributes) if record
@@ -281,12 +283,18 @@ def _unmanaged(identity: TableIdentity, request: ReadRequest) -> tuple[Unmanaged
             if name not in SERVER_DEFAULTS and name not in DEFAULT_PROPERTIES
         ],
     }
+    layout: Attributes = {} if spec is None else layout_of(spec)
     parts: list[Unmanaged] = []
     for kind, names in there.items():
+        values: Any = layout.get(_DECLARED[kind]) or {}
         declared = [record.get(_DECLARED[kind]) for record in records]
         if kind in ("branch", "tag") or any(value is not None for value in declared):
             parts += [
-                Unmanaged(text=f'{kind} "{name}"', path=(_BLOCK.get(kind, kind), name))
+                Unmanaged(
+                    text=f'{kind} "{name}"',
+                    path=(_BLOCK.get(kind, kind), name),
+                    value=values.get(name, ABSENT),
+                )
                 for name in sorted(names)
                 if not any(name in (value or ()) for value in declared)
             ]

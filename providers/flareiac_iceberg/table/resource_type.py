@@ -26,7 +26,7 @@ from flareiac_iceberg.maintenance.statistics_sheet import SHEET
 from flareiac_iceberg.table.canonical import canonical, seen_usages, usages
 from flareiac_iceberg.table.dataset import dataset
 from flareiac_iceberg.table.schema import SCHEMA
-from flareiac_iceberg.table.written_path import written_path
+from flareiac_iceberg.table.written_path import taking_over, written_path
 
 
 def _planner() -> Planner:
@@ -86,6 +86,7 @@ TABLE: Final = ResourceType(
         import_ids="CATALOG.NAMESPACE.NAME, such as lake.sales.orders",
         written=_written,
         written_path=written_path,
+        taking_over=taking_over,
         remains=_remains,
     ),
 )

@@ -452,7 +452,10 @@ def _present(request: ReadRequest, definition: TopicDefinition, live_topic: Live
         ),
         unmanaged=()
         if definition.config is None
-        else tuple(Unmanaged(text=f"setting {name}", path=("config", name)) for name in unmanaged),
+        else tuple(
+            Unmanaged(text=f"setting {name}", path=("config", name), value=live_topic.own[name])
+            for name in unmanaged
+        ),
     )
 
 
