@@ -23,6 +23,10 @@ Refreshed: TypeAlias = Annotated[
 MaxDestroys: TypeAlias = Annotated[
     int | None, typer.Option("--max-destroys", min=0, help="Refuse a plan that destroys more objects.")
 ]
+Cost: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--cost", help="Add what the actions cost, by this file of prices.", metavar="PRICES"),
+]
 
 _REFRESH: Final[dict[RefreshMode, Refresh]] = {
     "full": Refresh.FULL,

@@ -12,9 +12,11 @@ from datetime import UTC, datetime
 from flareiac.kernel.addresses import parse_address
 from flareiac.kernel.data import ABSENT, Attributes, Data, Json, references
 from flareiac.kernel.records import encode
+from flareiac.model.costs import Costs
 from flareiac.model.desired import OutputValue
 from flareiac.model.plan import Operation, OutputChange, Plan, PlannedResource, PlannedTask
 from flareiac.model.policy import PolicyResults
+from flareiac.render.cost_text import cost_json, total_json
 from flareiac.render.counts import counts
 from flareiac.render.diagnostics import as_json
 from flareiac.render.json_values import (
@@ -49,7 +51,7 @@ def plan_json(plan: Plan, *, tool_version: str, schemas: Schemas | None = None) 
         "variables": {name: {"value": plain(value)} for name, value in sorted(plan.variables.items())},
         "planned_values": _planned_values(plan, known),
         **({"resource_drift": drift} if drift else {}),
-        "resource_changes": [_resource_change(resource, known) for resource in plan.resources],
+        "resource_changes": [_resource_change(resource, known, plan.costs) for resource in plan.resources],
         "output_changes": {name: _output_change(output) for name, output in plan.outputs.items()},
         "configuration": _configuration(plan, known),
         "timestamp": datetime.fromtimestamp(plan.time, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -121,12 +123,15 @@ def _put(value: Data, path: tuple[str | int, ...], new: Data) -> Data:
     return {**value, head: _put(value[head], tuple(rest), new) if rest else new}
 
 
-def _resource_change(resource: PlannedResource, schemas: Schemas) -> dict[str, Json]:
-    reason = _action_reason(resource)
+def _resource_change(resource: PlannedResource, schemas: Schemas, costs: Costs | None) -> dict[str, Json]:
+    reason, change = _action_reason(resource), _change(resource, schemas)
+    if costs is not None and (cost := costs.changes.get(resource.address)) is not None:
+        own = _own_change(resource, sensitive_in(resource, schemas))
+        change["flareiac"] = {**own, "cost": cost_json(cost, costs)}
     return {
         **place(resource.address),
         "provider_name": provider_name(resource.provider),
-        "change": _change(resource, schemas),
+        "change": change,
         **({"action_reason": reason} if reason else {}),
     }
 
@@ -377,12 +382,21 @@ def _own(plan: Plan, tool_version: str) -> dict[str, Json]:
             "due": totals.due,
         },
         "blocked": [resource.address for resource in plan.blocked],
-        "due": [{"address": task.address, "due": task.task.due, **task_json(task)} for task in plan.tasks],
+        "due": [
+            {"address": task.address, "due": task.task.due, **task_json(task), **_task_cost(task, plan.costs)}
+            for task in plan.tasks
+        ],
+        **({"cost": total_json(plan.costs)} if plan.costs is not None else {}),
         "operations": [_operation(operation) for operation in plan.operations],
         "diagnostics": as_json(plan.diagnostics, {}),
         **({"protection": plan.protection} if plan.protection else {}),
         **({"policy": policy_json(plan.policy)} if plan.policy is not None else {}),
     }
+
+
+def _task_cost(planned_task: PlannedTask, costs: Costs | None) -> dict[str, Json]:
+    cost = None if costs is None else costs.tasks.get(planned_task.address, {}).get(planned_task.task.name)
+    return {} if costs is None or cost is None else {"cost": cost_json(cost, costs)}
 
 
 def policy_json(results: PolicyResults) -> dict[str, Json]:

@@ -10,6 +10,7 @@ from typing import Final
 from flareiac.kernel.data import UNKNOWN, Data
 from flareiac.model.plan import Operation, OutputChange, Plan, PlannedResource
 from flareiac.render.control_characters import printable
+from flareiac.render.cost_text import cost_lines
 from flareiac.render.counts import counts, plan_line
 from flareiac.render.diagnostics import page_hint
 from flareiac.render.maintenance_text import due_section
@@ -64,6 +65,10 @@ def plan_text(
         *([_protection(plan, look)] if plan.protection else []),
         *([policy_section(plan.policy, look.style, width)] if plan.policy is not None else []),
     ]
+    if plan.costs is not None:
+        title, *lines = map(printable, cost_lines(plan.costs))
+        shown = (wrapped(line, width, "  ", "    ") for line in lines)
+        parts.append("\n".join([look.style.strong(title), "", *shown]))
     if show_steps and plan.operations:
         parts.append(_operations(plan.operations, look))
     parts.extend(_noticed(plan, look))

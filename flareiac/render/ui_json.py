@@ -87,7 +87,8 @@ def plan_lines(
 
 def _plan_summary(plan: Plan, clock: Clock) -> Line:
     totals = counts(plan)
-    return _summary(_plan_message(plan, totals), totals, "plan", clock)
+    cost: Line = {} if plan.costs is None else {"cost": encode(plan.costs)}
+    return {**_summary(_plan_message(plan, totals), totals, "plan", clock), **cost}
 
 
 def _policy(finding: Finding, clock: Clock) -> Line:

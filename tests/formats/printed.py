@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal, NotRequired, TypedDict
 
 from flareiac.kernel.records import stored_fields
+from flareiac.model.costs import Cost, Costs
 from flareiac.model.policy import Finding, PolicyResults
 from flareiac.model.service_levels import ReaderStatus
 from flareiac.model.snapshot import ResourceRecord
@@ -246,6 +247,10 @@ class AttributeChange(TypedDict):
     sensitive: bool
 
 
+CostOfAction = beside("CostOfAction", Cost, currency=str)
+CostOfPlan = beside("CostOfPlan", Cost, currency=str, prices=str, left_out=Mapping[str, int])
+
+
 class OwnChange(TypedDict):
     action: str
     restart: bool
@@ -257,6 +262,7 @@ class OwnChange(TypedDict):
     unproven: Any
     owner: NotRequired[OwnerParts]
     unknown: NotRequired[list[str]]
+    cost: NotRequired[CostOfAction]
 
 
 OwnDrift = form("OwnDrift", {"drift": list[str]})
@@ -375,7 +381,7 @@ TASK: Final[dict[str, Any]] = {
     "performer": str | None,
     "work": Mapping[str, Any] | None,
 }
-Task = form("Task", {"address": str, "due": bool, **TASK})
+Task = form("Task", {"address": str, "due": bool, **TASK, "cost": NotRequired[CostOfAction]})
 
 
 class Edge(TypedDict):
@@ -412,6 +418,7 @@ class OwnPlan(TypedDict):
     due: list[Task]
     operations: list[Operation]
     diagnostics: list[Diagnostic]
+    cost: NotRequired[CostOfPlan]
     protection: NotRequired[str]
     policy: NotRequired[Policy]
 
@@ -617,7 +624,7 @@ LINES: Final = (
     | _line("PlannedChangeLine", Literal["planned_change"], change=LineChange)
     | _line("ResourceDriftLine", Literal["resource_drift"], change=LineDrift)
     | _line("DueLine", Literal["due"], due=DueTask)
-    | _line("ChangeSummaryLine", Literal["change_summary"], changes=Totals)
+    | _line("ChangeSummaryLine", Literal["change_summary"], changes=Totals, cost=NotRequired[Costs])
     | _line("OutputsLine", Literal["outputs"], outputs=Mapping[str, PlannedOutput | Output])
     | _line("PolicyLine", Literal["policy"], policy=Finding)
     | _line("LogLine", Literal["log"])

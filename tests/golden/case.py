@@ -18,6 +18,7 @@ Further sections in, each JSON by address:
 - ``history.json``: a table's live snapshots, newest first, each ``[id, ms, operation, added, total]``, with
   ``null`` as the last one where the oldest has a parent that is gone; ``null`` for a table of which nothing is
   known. Without it every row can be read.
+- ``prices.hcl``: the prices by which the plan's actions cost something (``-cost``).
 - ``states.json``: the outputs that a ``data "state"`` block reads, by name: value, sensitive, type (cty's JSON).
 
 ``options.json`` holds the fields of ``CaseOptions``. Every other section is an output (see ``outputs``),
@@ -63,7 +64,7 @@ _FOLDER: Final = Path(__file__).parent / "cases"
 CASES: Final = sorted(_FOLDER.rglob("*.txtar"))
 _LINEAGE: Final = "00000000-0000-0000-0000-000000000000"
 _INPUTS: Final = (
-    *("observed.json", "figures.json", "upkeep.json", "history.json", "states.json"),
+    *("observed.json", "figures.json", "upkeep.json", "history.json", "states.json", "prices.hcl"),
     "options.json",
 )
 _EVERY_ROW: Final = [[1, 0, "append", 1, 1]]

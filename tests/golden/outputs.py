@@ -14,9 +14,12 @@ from typing import Any
 
 from flareiac.app.discovery import installed
 from flareiac.app.drift import compared
+from flareiac.app.prices import with_costs
 from flareiac.app.why import addresses_in, quotable_rules
+from flareiac.config.prices import prices_in
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.records import encode
+from flareiac.kernel.sources import Source
 from flareiac.model.events import Completed, Event, Failed, Skipped
 from flareiac.model.plan import Plan
 from flareiac.planning.make_plan import Inputs, make_plan
@@ -50,6 +53,9 @@ def outcome(case: Case, root: Path) -> tuple[dict[str, str], Plan | None]:
     if not diagnostics.has_errors:
         inputs = planning_inputs(case, root, desired)
         made = make_plan(inputs, case.options.planning(), diagnostics)
+        if "prices.hcl" in case.inputs:
+            prices = prices_in(Source("prices.hcl", case.inputs["prices.hcl"]), diagnostics)
+            made = with_costs(made, prices, "prices.hcl")
         detail, steps = case.options.detail, case.options.show_steps
         types = installed().registry.types
         outputs["plan.txt"] = plan_text(

@@ -1,6 +1,7 @@
 """``plan``: what an apply would do. Shows it, and saves it where asked."""
 
 import shlex
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -9,12 +10,13 @@ import flareiac
 from flareiac.app.plan import PlanReport
 from flareiac.app.plan import plan as make_plan
 from flareiac.app.plan_files import plan_content, write_plan_files
+from flareiac.app.prices import read_prices, with_costs
 from flareiac.app.prove import prove_plan
 from flareiac.app.workspace import Workspace
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
 from flareiac.cli.options import WorkOptions
-from flareiac.cli.plan_options import DisplayOptions, PlanOptions
+from flareiac.cli.plan_options import Cost, DisplayOptions, PlanOptions
 from flareiac.cli.plan_output import print_report, print_report_json
 from flareiac.cli.project import opened
 from flareiac.cli.proving import asking_here
@@ -46,15 +48,19 @@ def plan(
     choice: PlanOptions,
     work: WorkOptions,
     display: DisplayOptions,
+    cost: Cost = None,
     timings: Annotated[bool, typer.Option("--timings", help="Print the time of each phase.")] = False,
 ) -> int:
     """Plans without the lock."""
     terminal = invocation.terminal
+    prices = read_prices(invocation.root, cost) if cost else None
     with opened(invocation, work, work.parallelism) as workspace:
         request = choice.request(destroy=destroy)
         report = make_plan(workspace, request)
         if prove:
             report = prove_plan(workspace, request, report, asking_here(invocation))
+    if report.plan is not None:
+        report = replace(report, plan=with_costs(report.plan, prices, cost))
     if as_json:
         print_report_json(terminal, report)
     else:

@@ -8,10 +8,13 @@ import typer
 import flareiac
 from flareiac.app.discovery import installed
 from flareiac.app.plan_files import read_plan
+from flareiac.app.prices import read_prices, with_costs
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
 from flareiac.cli.options import Project
+from flareiac.cli.plan_options import Cost
 from flareiac.kernel.data import write_json
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.render.report.content import report_of
 from flareiac.render.report.html import PICTURE, report_html
 from flareiac.render.report.json import report_json
@@ -19,6 +22,21 @@ from flareiac.render.report.lineage import FOR_A_COMMENT
 from flareiac.render.report.markdown import LEAST_CHARACTERS, MOST_CHARACTERS, report_markdown
 
 Format: TypeAlias = Literal["markdown", "json", "html"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommentOptions:
+    """The options of the markdown."""
+
+    max_chars: Annotated[
+        int,
+        typer.Option(
+            "--max-chars",
+            min=LEAST_CHARACTERS,
+            help="The most characters of the markdown. What is left out is counted and named.",
+        ),
+    ] = MOST_CHARACTERS
+    project: Project = ""
 
 
 def report(
@@ -38,15 +56,8 @@ def report(
             show_default=False,
         ),
     ] = None,
-    max_chars: Annotated[
-        int,
-        typer.Option(
-            "--max-chars",
-            min=LEAST_CHARACTERS,
-            help="The most characters of the markdown. What is left out is counted and named.",
-        ),
-    ] = MOST_CHARACTERS,
-    project: Project = "",
+    comment: CommentOptions,
+    cost: Cost = None,
 ) -> int:
     """Prints the report; that of a plan that is blocked, or has errors, too."""
     if state:
@@ -56,18 +67,23 @@ def report(
             raise typer.BadParameter(
                 f"-state prints -format=html alone, not {form}: status -json and show -json have the rest."
             )
+        if cost:
+            raise typer.BadParameter("-cost is about a plan, and -state takes none.")
         _report_state(invocation)
     elif file is None:
         raise typer.BadParameter("Missing argument 'PLAN'; -state shows what runs.")
     else:
-        _report_plan(invocation, file, form or "markdown", max_chars, project)
+        _report_plan(invocation, file, form or "markdown", comment, cost)
     return ExitCode.DONE
 
 
-def _report_plan(invocation: Invocation, file: str, form: Format, max_chars: int, project: str) -> None:
+def _report_plan(
+    invocation: Invocation, file: str, form: Format, comment: CommentOptions, cost: str | None
+) -> None:
+    prices = read_prices(invocation.root, cost) if cost else None
     # The plan has no name here, so that its memory is free once the content is made.
     content = report_of(
-        read_plan(invocation.root, file),
+        with_costs(read_plan(invocation.root, file), prices, cost),
         tool_version=flareiac.__version__,
         types=installed().registry.types,
         picture=PICTURE if form == "html" else FOR_A_COMMENT,
@@ -78,7 +94,7 @@ def _report_plan(invocation: Invocation, file: str, form: Format, max_chars: int
     elif form == "json":
         invocation.terminal.out(write_json(report_json(content), compact=True))
     else:
-        invocation.terminal.out(report_markdown(content, max_chars, project=project))
+        invocation.terminal.out(report_markdown(content, comment.max_chars, project=comment.project))
 
 
 def _report_state(invocation: Invocation) -> None:

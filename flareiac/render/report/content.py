@@ -15,9 +15,11 @@ from flareiac.kernel.data import UNKNOWN, Json
 from flareiac.kernel.diagnostics import Severity
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import OPTIONAL, SPARSE, named
+from flareiac.model.costs import Costs
 from flareiac.model.plan import OutputChange, Plan, PlannedResource
 from flareiac.model.policy import PolicyResults
 from flareiac.render.change_text import in_few_words
+from flareiac.render.cost_text import cost_lines
 from flareiac.render.counts import counts
 from flareiac.render.json_values import plain
 from flareiac.render.plan_json import attribute_change
@@ -240,6 +242,8 @@ class Report:
     lineage: Lineage
     policy: PolicyResults | None = field(default=None, metadata=OPTIONAL)
     """The answers of the rules of the team; None where there are none."""
+    cost: Costs | None = field(default=None, metadata=OPTIONAL)
+    """The costs of its actions; None where no prices were given."""
 
 
 def report_of(
@@ -291,11 +295,17 @@ def report_of(
                 plan.diagnostics, key=lambda diagnostic: diagnostic.severity is not Severity.ERROR
             )
         ),
-        notes=(*([protection_line(plan)] if plan.protection else []), *unproven(plan), *notices(plan)),
+        notes=(
+            *([protection_line(plan)] if plan.protection else []),
+            *(cost_lines(plan.costs) if plan.costs is not None else []),
+            *unproven(plan),
+            *notices(plan),
+        ),
         lineage=lineage(
             uses, (resource for _, resource in touched), {it.address: it.reason for it in changes}, picture
         ),
         policy=plan.policy,
+        cost=plan.costs,
     )
 
 
