@@ -1,9 +1,12 @@
-"""terraform-compliance, checkov, conftest and tf-summarize read every kind of plan, unchanged.
+"""terraform-compliance, checkov, conftest, readtheplan, tfsumpy, tofui, tf-peek and tf-summarize read every
+kind of plan, unchanged, and say of each resource what happens to it. SARIF is what its schema says.
 
-Installs them in an environment of its own, from PyPI and Go's module proxy, so only when
-FLAREIAC_TEST_READERS is set: to ``1``, or to a directory that keeps what was installed.
+Installs them in an environment of its own, from PyPI, npm and Go's module proxy, so only when
+FLAREIAC_TEST_READERS is set: to ``1``, or to a directory that keeps what was installed. README.md says which
+of them cannot be installed everywhere, and what one of them does not know.
 """
 
+import html
 import json
 import os
 import re
@@ -14,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft4Validator
 
 from flareiac.app.discovery import installed
 from flareiac.render.plan_json import plan_json
@@ -23,7 +27,16 @@ from tests.iceberg.discovery.shapes import catalog_of, make_lake
 from tests.support.command_line import flareiac
 
 WANTED = os.environ.get("FLAREIAC_TEST_READERS", "")
-PYTHON = {"terraform-compliance": "terraform-compliance==1.16.0", "checkov": "checkov==3.3.30"}
+PYTHON = {
+    "terraform-compliance": "terraform-compliance==1.16.0",
+    "checkov": "checkov==3.3.30",
+    "readtheplan": "readtheplan==0.4.0",
+    "tfsumpy": "tfsumpy==0.2.1",
+    "tofui": "tofui==2.0.0",
+    "tf-peek": "tf-peek==1.3.0",
+}
+SARIF = "@microsoft/jest-sarif@1.0.0-beta.0"
+"""It brings the schema of SARIF 2.1.0; its scripts are not run."""
 GO = {
     "tf-summarize": "github.com/dineshba/tf-summarize@v0.3.14",
     "conftest": "github.com/open-policy-agent/conftest@v0.71.1",
@@ -100,6 +113,19 @@ PLANS = {
     "delete": BASE,
     "drift": BASE + MORE,
 }
+RULES = """
+policy "p" {
+  rule "owner" { use = "owner_required" }
+  rule "named" {
+    condition = change.name != "t"
+    message   = "no t"
+    exception {
+      reason  = "later"
+      expires = "2999-01-01"
+    }
+  }
+}
+"""
 POLICY = """package main
 import rego.v1
 
@@ -224,9 +250,11 @@ def _read(plan: Path) -> dict[str, Any]:
     return found
 
 
-def _run(*command: str) -> "subprocess.CompletedProcess[str]":
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
-    assert "Traceback" not in done.stdout + done.stderr, done
+def _run(
+    *command: str, folder: Path | None = None, may_break: bool = False
+) -> "subprocess.CompletedProcess[str]":
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False, cwd=folder)
+    assert may_break or "Traceback" not in done.stdout + done.stderr, done
     return subprocess.CompletedProcess(
         done.args, done.returncode, re.sub(r"\x1b\[[0-9;]*m", "", done.stdout), done.stderr
     )
@@ -363,3 +391,104 @@ def test_tf_summarize(place: Path, plans: dict[str, Path]) -> None:
         for address, verbs in _actions(plan).items():
             if verbs not in (["no-op"], ["forget"]):
                 assert address in done.stdout, (name, done)
+
+
+_UNCHANGED = (["no-op"],)
+_WORDS: dict[tuple[str, ...], str] = {("delete", "create"): "replace"}
+
+
+def _wanted(plan: Path, *, without: tuple[list[str], ...] = _UNCHANGED) -> dict[str, str]:
+    """One word for what happens to each resource, as readers say it."""
+    return {
+        address: _WORDS.get(tuple(verbs), verbs[0])
+        for address, verbs in _actions(plan).items()
+        if verbs not in without
+    }
+
+
+def test_readtheplan(place: Path, plans: dict[str, Path]) -> None:
+    for name, plan in plans.items():
+        done = _run(_python_tool(place, "readtheplan"), "analyze", str(plan))
+        assert done.returncode == 0, (name, done)
+        rows = [line.strip("| ").split(" | ") for line in done.stdout.splitlines() if line.startswith("| ")]
+        told = {cells[2]: (cells[0], re.findall("[a-z-]+", cells[1])) for cells in rows[2:]}
+        assert {address: verbs for address, (_, verbs) in told.items()} == _actions(plan), (name, done)
+        mild = {address for address, (risk, _) in told.items() if risk in ("safe", "review")}
+        losing = {address for address, verbs in _actions(plan).items() if "delete" in verbs}
+        assert not losing & mild, (name, done)
+
+
+def test_tfsumpy(place: Path, plans: dict[str, Path]) -> None:
+    for name, plan in plans.items():
+        done = _run(_python_tool(place, "tfsumpy"), "-o", "json", "--detailed", str(plan))
+        assert done.returncode == 0, (name, done)
+        told = {item["identifier"]: item["action"] for item in json.loads(done.stdout)["resources"]}
+        assert told == _wanted(plan), (name, done)
+
+
+def test_tofui(place: Path, plans: dict[str, Path], tmp_path: Path) -> None:
+    """It leaves out what is forgotten, and lists outputs among the resources."""
+    for number, (name, plan) in enumerate(plans.items()):
+        words = (str(plan), "--build-name", f"plan{number}")
+        done = _run(_python_tool(place, "tofui"), *words, folder=tmp_path)
+        assert done.returncode == 0, (name, done)
+        page = (tmp_path / f"plan{number}.html").read_text(encoding="utf-8")
+        told = re.findall(r'data-action="([^"]+)" data-address="([^"]+)"', page)
+        wanted = _wanted(plan, without=(*_UNCHANGED, ["forget"]))
+        changes = {
+            html.unescape(address): action
+            for action, address in told
+            if action != "no-op" and not address.startswith("output_")
+        }
+        assert changes == wanted, (name, told)
+        assert VALUE not in page
+
+
+def test_tf_peek(place: Path, plans: dict[str, Path]) -> None:
+    """It does not know forget, of Terraform's plans either, and ends there."""
+    ended = 0
+    for name, plan in plans.items():
+        wanted = _wanted(plan)
+        done = _run(_python_tool(place, "tf-peek"), str(plan), may_break="forget" in wanted.values())
+        if "forget" in wanted.values():
+            ended += 1
+            assert "KeyError: 'forget'" in re.sub(r"\s+", " ", done.stdout + done.stderr), (name, done)
+            continue
+        assert done.returncode == 0, (name, done)
+        told: dict[str, str] = {}
+        section = ""
+        for line in done.stdout.partition("Resource Details")[2].splitlines():
+            if heading := re.match(r"### \S+ (\w+)", line):
+                section = heading[1].lower()
+            elif address := re.fullmatch(r"\*`(.+)`\*", line):
+                told[address[1]] = section
+        assert told == wanted, (name, done)
+        assert VALUE not in done.stdout
+    assert 0 < ended < len(plans)
+
+
+@pytest.fixture(scope="module")
+def sarif_schema(place: Path) -> dict[str, Any]:
+    path = place / "node_modules" / "@microsoft" / "jest-sarif" / "lib" / "schemas" / "sarif-2.1.0-rtm.5.json"
+    if not path.exists():
+        if shutil.which("npm") is None:
+            pytest.skip("there is no npm")
+        install = ["npm", "install", "--no-save", "--ignore-scripts", "--prefix", str(place), SARIF]
+        subprocess.run(install, check=True, capture_output=True)
+    return _read(path)
+
+
+def test_sarif_is_what_its_schema_says(sarif_schema: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "main.flare.hcl").write_text(
+        BASE + 'table "t" {}\ntable "x" { colour = "red" }\nvariable "y" {}\n', encoding="utf-8"
+    )
+    documents = {"validate": flareiac(tmp_path, "validate", "-sarif").out}
+    (tmp_path / "main.flare.hcl").write_text(BASE + RULES, encoding="utf-8")
+    documents["nothing"] = flareiac(tmp_path, "validate", "-sarif").out
+    flareiac(tmp_path, "plan", "-out=saved.plan")
+    documents["policy"] = flareiac(tmp_path, "policy", "check", "-format=sarif", "saved.plan").out
+    for name, text in documents.items():
+        document = json.loads(text)
+        assert bool(document["runs"][0]["results"]) == (name != "nothing"), name
+        errors = Draft4Validator(sarif_schema).iter_errors(document)
+        assert [f"{error.json_path}: {error.message}" for error in errors] == [], name
