@@ -1,16 +1,14 @@
 """The lineage that a configuration declares, for other programs. Pure."""
 
 from collections.abc import Iterator, Mapping
-from typing import Final
 
 from flareiac.kernel.addresses import block_type
 from flareiac.model.desired import Desired
 from flareiac.model.lineage import DeclaredJob, DeclaredLineage
+from flareiac.sdk.lineage import job_namespace
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.resource_type import ResourceType
-
-_NAMESPACE: Final = "flareiac-"
 
 
 def declared_lineage(
@@ -29,11 +27,6 @@ def declared_lineage(
         owners={address: owner for address, owner in owners.items() if owner is not None},
         jobs=tuple(_jobs(desired, types, references, project)),
     )
-
-
-def job_namespace(workspace: str) -> str:
-    """The namespace of jobs whose engine names none: jobs of two workspaces are different ones."""
-    return f"{_NAMESPACE}{workspace}"
 
 
 def _jobs(

@@ -2,8 +2,17 @@
 Records.
 """
 
+from typing import Final
+
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.dataset_names import DatasetName
+
+_NAMESPACE: Final = "flareiac-"
+
+
+def job_namespace(workspace: str) -> str:
+    """The namespace of jobs whose engine names none: jobs of two workspaces are different ones."""
+    return f"{_NAMESPACE}{workspace}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

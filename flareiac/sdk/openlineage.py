@@ -13,7 +13,7 @@ EventType: TypeAlias = Literal["START", "RUNNING", "COMPLETE", "ABORT", "FAIL"]
 
 PRODUCER: Final = "https://flareiac.dev/flareiac"
 """The same in every release, so that equal declarations make equal events."""
-_NONE: Final[Facets] = MappingProxyType({})
+NO_FACETS: Final[Facets] = MappingProxyType({})
 _SPEC: Final = "https://openlineage.io/spec"
 _EVENT: Final = f"{_SPEC}/2-0-2/OpenLineage.json#/$defs/"
 _SCHEMAS: Final = {
@@ -86,14 +86,14 @@ def sql_facet(steps: Iterable[tuple[str, str]]) -> dict[str, dict[str, Any]]:
     return facet("sql", query=query, dialect="spark") if query else {}
 
 
-def named(name: DatasetName, facets: Facets = _NONE, **more: Facets) -> dict[str, Any]:
+def named(name: DatasetName, facets: Facets = NO_FACETS, **more: Facets) -> dict[str, Any]:
     """A dataset in an event. ``more``: ``inputFacets`` or ``outputFacets``; empty ones are left out."""
     parts: dict[str, Facets] = {"facets": facets, **more}
     given = {key: dict(value) for key, value in parts.items() if value}
     return {"namespace": name.namespace, "name": name.name, **given}
 
 
-def job_of(namespace: str, name: str, facets: Facets = _NONE) -> dict[str, Any]:
+def job_of(namespace: str, name: str, facets: Facets = NO_FACETS) -> dict[str, Any]:
     """A job in an event."""
     return {"namespace": namespace, "name": name, **({"facets": dict(facets)} if facets else {})}
 

@@ -50,6 +50,11 @@ def check_engine(engine: Resolved, applications: Applications) -> Check:
             "Its jobs run on, and it tries again by itself. End the program that has the port or give access "
             f"to the file, or write another listen or liveness_file in {engine.address} and apply."
         )
+    if error := status.application.lineage_trouble:
+        problems[f"OpenLineage: {error}"] = (
+            "Its jobs run on, and it tries again by itself. Start the server, or write another url, api_key "
+            f"or file in openlineage of {engine.address} and apply."
+        )
     if problems:
         return Check(
             name=engine.address,

@@ -3,7 +3,7 @@ reading only.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from flareiac import __version__
@@ -78,13 +78,21 @@ def _held(hold: Hold | None, job: JobStatus | None, state: str | None) -> tuple[
 def _health(
     definition: JobDefinition, job: JobStatus | None, status: Status | None, silent: str
 ) -> tuple[str, ...]:
-    """A driver of another release is worth a line here, and no drift."""
+    """A driver of another release, and events that no one collects, are worth a line here, and no drift."""
     other = other_release(status)
     waiting = (job.waiting if job else "") or (status.application.waiting if status is not None else "")
     return (
         *complaints(definition, job, silent=silent, waiting=waiting),
         *((f"{other}, this is {__version__}",) if other else ()),
+        *_uncollected(job, status),
     )
+
+
+def _uncollected(job: JobStatus | None, status: Status | None) -> Iterator[str]:
+    if status is not None and status.application.lineage_trouble:
+        yield f"its events of OpenLineage wait: {status.application.lineage_trouble}"
+    if job is not None and job.lineage_dropped:
+        yield f"{job.lineage_dropped:,} of its events of OpenLineage were dropped since its driver began"
 
 
 def _measured(run_status: RunStatus, reports: Sequence[QueryStatus]) -> RunStatus:

@@ -5,7 +5,7 @@ process, never touches Spark, and decides nothing about jobs. Hands typed record
 and to those who tell it what should run.
 """
 
-from flareiac_spark_runtime.control.desired import ApplicationSettings, Desired, DesiredJob
+from flareiac_spark_runtime.control.desired import ApplicationSettings, Desired, DesiredJob, OpenLineageTarget
 from flareiac_spark_runtime.control.directory import ControlDirectory
 from flareiac_spark_runtime.control.errors import ControlError, ErrorKind
 from flareiac_spark_runtime.control.lease import Lease
@@ -88,6 +88,7 @@ __all__ = [
     "Marks",
     "Merge",
     "Moment",
+    "OpenLineageTarget",
     "Operation",
     "Output",
     "OutputResult",

@@ -32,6 +32,19 @@ class PoolSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OpenLineageTarget:
+    """Where events of OpenLineage go: to ``url`` or to ``file``, the other one is empty. ``api_key`` is the
+    text that stands for a secret, empty for none. ``namespace``: that of the jobs.
+    """
+
+    namespace: str
+    url: str = field(default="", metadata=SPARSE)
+    api_key: str = field(default="", metadata=SPARSE)
+    timeout_ms: int = field(default=5_000, metadata=SPARSE)
+    file: str = field(default="", metadata=SPARSE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ApplicationSettings:
     """Settings that only a new JVM can take have their share in ``digest``. None for ``idle_shutdown_ms``
     means: never by itself.
@@ -61,6 +74,8 @@ class ApplicationSettings:
     log_format: Literal["", "json"] = field(default="", metadata=SPARSE)
     """The lines of its logs; empty for plain text."""
     pools: Mapping[str, PoolSettings] = field(default_factory=dict, metadata=SPARSE)
+    openlineage: OpenLineageTarget | None = field(default=None, metadata=SPARSE)
+    """Where events of OpenLineage go, None for nowhere."""
 
     @property
     def packages(self) -> tuple[str, ...]:

@@ -42,6 +42,8 @@ class ApplicationStatus:
     """The reason that the desired state cannot be read at the moment; what runs goes on meanwhile."""
     monitoring_trouble: str = field(default="", metadata=SPARSE)
     """The reason that the application cannot be probed as its engine says; what runs goes on meanwhile."""
+    lineage_trouble: str = field(default="", metadata=SPARSE)
+    """The reason that events of OpenLineage cannot be sent; what runs goes on meanwhile."""
     place: Host | None = None
     """The host on which its processes can be looked for; early versions wrote only the ``host``'s name."""
     waiting: str = field(default="", metadata=SPARSE)
@@ -148,6 +150,10 @@ class JobStatus:
     """Rows that were dropped because they were later than the watermark, by the id of the query, also of runs
     before this driver's.
     """
+    lineage_run: str = field(default="", metadata=SPARSE)
+    """The id of the run that OpenLineage was told has begun; empty once it was told that it has ended."""
+    lineage_dropped: int = field(default=0, metadata=SPARSE)
+    """Events of OpenLineage that this driver has dropped."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

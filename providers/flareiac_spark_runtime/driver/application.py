@@ -20,7 +20,15 @@ from flareiac.kernel import kill_points
 from flareiac.kernel.host import this_host
 from flareiac.kernel.signals import SignalRelay
 from flareiac.sdk.secrets import masked
-from flareiac_spark_runtime.control import ApplicationStatus, ControlError, Status, moment, this_process
+from flareiac_spark_runtime.control import (
+    ApplicationStatus,
+    ControlError,
+    Desired,
+    JobStatus,
+    Status,
+    moment,
+    this_process,
+)
 from flareiac_spark_runtime.control.processes import start_of
 from flareiac_spark_runtime.control.status import ASKED_TO_STOP
 from flareiac_spark_runtime.driver import logs, preload
@@ -28,6 +36,7 @@ from flareiac_spark_runtime.driver.checkpoints import Checkpoints
 from flareiac_spark_runtime.driver.cluster_watch import ClusterWatch, watch_of
 from flareiac_spark_runtime.driver.counters import Counters
 from flareiac_spark_runtime.driver.gateway import JVM_END_SECONDS, end_jvm
+from flareiac_spark_runtime.driver.job_lineage import Lineage
 from flareiac_spark_runtime.driver.job_runner import JobContext
 from flareiac_spark_runtime.driver.job_runs import JobRuns
 from flareiac_spark_runtime.driver.leadership import Leadership, take_lease
@@ -57,6 +66,8 @@ from flareiac_spark_runtime.masters import is_local
 EXIT_DONE, EXIT_FAILED, EXIT_LEASE_HELD, EXIT_LEASE_LOST = 0, 1, 3, 4
 START_AGAIN = -1
 """The result of ``run`` after which the same process is to start the driver once more."""
+_LINEAGE_SECONDS = 5.0
+"""So long the end of a driver waits for those that collect its lineage."""
 _ACT_SECONDS = 1.0
 """A change wakes the loop at once; what only time changes, such as the end of a hold, is seen as often."""
 _NEW_SETTINGS = "its settings changed; whoever runs it starts it again"
@@ -84,8 +95,10 @@ class Application:
         self._wanted = Wanted(self._control, self._log)
         self._jobs = JobRuns(self._wanted, self._log, self._log_of)
         self._desk = OperationDesk(self._control, self._id, self._log, self._counters, self._ending)
+        self._lineage = Lineage(self._id, self._log)
         self._busy_at = time.monotonic()
         self._about = _described(self._id)
+        self._before: Status | None = None
         self._leadership: Leadership | None = None
         self._monitoring: Monitoring | None = None
         self._watch = SourceWatch(lambda: self._jobs.runners, self._log)
@@ -105,6 +118,7 @@ class Application:
         previous = self._previous()
         wait_until_gone(previous, self._log)
         self._jobs.adopt(previous)
+        self._before = previous
         self._leadership = Leadership(self._control, lease, self._status, self._log, self._upload.flush)
         self._leadership.start()
         self._monitoring = Monitoring(self._leadership, self._status, self._counters, self._log)
@@ -160,6 +174,7 @@ class Application:
             self._cluster.end()
         self._jobs.stop_all(self._graceful_seconds() + JVM_END_SECONDS, monitoring.turn)
         self._desk.end()
+        self._lineage.end(_LINEAGE_SECONDS, "" if code in (EXIT_DONE, START_AGAIN) else reason)
         if started is not None:
             stop_spark(started)
         monitoring.end()
@@ -198,6 +213,7 @@ class Application:
             ui=started.ui,
         )
         self._log.info("Spark %s runs on Java %s", started.spark_version, started.java_version)
+        self._lineage.begin(started.spark_version, self._before)
         if is_local(machine_master()):
             preload.begin(started.session)
         return started
@@ -256,6 +272,7 @@ class Application:
         """Takes over the settings that have an effect of their own while the application runs."""
         self._lines.as_json = self._wanted.settings.log_format == "json"
         monitoring.adopt(self._wanted.settings)
+        self._lineage.adopt(self._wanted.settings)
 
     def _is_idle(self) -> bool:
         if self._jobs.runners or self._desk.is_busy or self._wanted.held():
@@ -285,6 +302,7 @@ class Application:
             graceful_seconds=self._graceful_seconds,
             changed=self._on_change,
             counters=self._counters,
+            lineage=self._lineage,
         )
 
     def _operation_context(self, started: Started) -> OperationContext:
@@ -322,13 +340,22 @@ class Application:
                 trouble=self._wanted.problem,
                 waiting=masked(waiting),
                 monitoring_trouble=masked(problem or ""),
+                lineage_trouble=masked(self._lineage.problem),
             ),
             heartbeat=now.wall,
             uptime=now.uptime,
             beat=self._control.rhythm.beat,
             observed_revision=desired.revision if desired is not None else 0,
-            jobs=self._jobs.statuses(desired.jobs if desired is not None else {}),
+            jobs=self._job_statuses(desired),
         )
+
+    def _job_statuses(self, desired: Desired | None) -> dict[str, JobStatus]:
+        statuses = self._jobs.statuses(desired.jobs if desired is not None else {})
+        dropped = self._lineage.dropped
+        return {
+            name: replace(job, lineage_dropped=dropped[name]) if name in dropped else job
+            for name, job in statuses.items()
+        }
 
 
 def _described(application: str) -> ApplicationStatus:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 CHECKPOINT_ID: Final = "flareiac.checkpoint-id"
 OUTPUT: Final = "flareiac.output"
 BATCH_ID: Final = "flareiac.batch-id"
+EPOCHS: Final = ("spark.sql.streaming.queryId", "spark.sql.streaming.epochId")
+"""The marks of Iceberg's own sink: query and batch."""
 _CONF: Final = "spark.sql.iceberg.snapshot-property."
 """A session's conf, because MERGE takes no options of a write."""
 

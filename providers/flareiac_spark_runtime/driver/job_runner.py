@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from logging import Logger
-from typing import Any
+from typing import Any, Final
 
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark_runtime.control import (
@@ -27,6 +27,7 @@ from flareiac_spark_runtime.driver.batch_run import run_batch
 from flareiac_spark_runtime.driver.checkpoints import Checkpoints
 from flareiac_spark_runtime.driver.counters import Counters
 from flareiac_spark_runtime.driver.inputs import explained
+from flareiac_spark_runtime.driver.job_lineage import JobRun, Lineage
 from flareiac_spark_runtime.driver.log_lines import CAUSE
 from flareiac_spark_runtime.driver.refusal import Refusal, refusal_of
 from flareiac_spark_runtime.driver.restart_policy import RestartPolicy
@@ -41,6 +42,9 @@ from flareiac_spark_runtime.sources import bad_records
 from flareiac_spark_runtime.sources.resolved import StartProblem
 from flareiac_spark_runtime.storage import place_at
 
+_OVER: Final = ("stopped", "completed", "backoff", "failed")
+"""Phases in which no run is under way."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobContext:
@@ -53,6 +57,7 @@ class JobContext:
     graceful_seconds: Callable[[], float]
     changed: Callable[[], None]
     counters: Counters = field(default_factory=Counters)
+    lineage: Lineage = field(default_factory=Lineage)
 
 
 class JobRunner(threading.Thread):
@@ -171,18 +176,22 @@ class JobRunner(threading.Thread):
         end.
         """
         self._around.counters.started(self.address)
-        self._become("starting", queries=())
+        run = self._around.lineage.run(spec)
+        run.start()
+        self._become("starting", queries=(), lineage_run=run.id)
         self._log.info("starting %s (digest %s, nonce %s)", self.address, self.job.digest, self.job.nonce)
         try:
             with self._around.checkpoints.used_by(spec):
                 begun = time.time()
                 prove_start(spec, {**self.job.queries, **self.queries})
                 self.proven_at = begun
-                result = self._run_once(spec)
+                result = self._run_once(spec, run)
         except Exception as failure:  # noqa: BLE001 - a job's failure, whatever it is, is its status and never the driver's end
             if self._learns(spec, failure):
+                run.abort()
                 return 0.0
-            return self._failed(spec, failure, budget)
+            return self._failed(spec, failure, budget, run)
+        run.complete(result)
         if result is None:
             self._become("stopped")
             self._log.info("stopped")
@@ -191,16 +200,18 @@ class JobRunner(threading.Thread):
             self._log.info("completed: %s", result)
         return None
 
-    def _run_once(self, spec: JobSpec) -> RunResult | None:
+    def _run_once(self, spec: JobSpec, run: JobRun) -> RunResult | None:
         """The result of a finite run, None if it was stopped."""
         if spec.mode == "batch":
             session = self._around.new_session()
             enter(session, _pool_of(spec))
             set_conf(session, spec.conf)
+            run.session = session
             self._become("running")
             return run_batch(session, spec, self._log)
         ready = self._prepared() or make_ready(self._around.new_session(), spec, self._log)
         enter(ready.session, _pool_of(spec))
+        run.session = ready.session
         folders = {query: folder for folder, query in spec.query_names.items()}
 
         def report(phase: Any, queries: tuple[QueryStatus, ...]) -> None:
@@ -211,7 +222,8 @@ class JobRunner(threading.Thread):
                 raise refusal_of(self._problem)
 
         try:
-            done = run_ready(ready, spec, self._stop_asked, self._around.graceful_seconds, report, self._log)
+            told = replace(ready, on_commit=run.commit)
+            done = run_ready(told, spec, self._stop_asked, self._around.graceful_seconds, report, self._log)
         finally:
             self._running = self._problem = None
         rows = rows_read(self.status.queries)
@@ -225,7 +237,7 @@ class JobRunner(threading.Thread):
             self._log.info("its queries were prepared ahead")
         return ready
 
-    def _failed(self, spec: JobSpec, failure: Exception, budget: RestartPolicy) -> float | None:
+    def _failed(self, spec: JobSpec, failure: Exception, budget: RestartPolicy, run: JobRun) -> float | None:
         cause, now = self._explained(spec, root_cause_of(failure)), time.monotonic()
         stack = stack_of(failure)
         if stack is None:
@@ -237,8 +249,10 @@ class JobRunner(threading.Thread):
             self._around.counters.failed(self.address)
         pause = budget.while_unavailable() if waits else budget.after_failure(now)
         if self._stop_asked.is_set():
+            run.abort(cause)
             self._become("stopped", last_error=cause)
             return None
+        run.fail(cause)
         if cause.permanent or pause is None:
             self._become("failed", last_error=cause, failures=budget.failures(now))
             return None
@@ -284,6 +298,8 @@ class JobRunner(threading.Thread):
             self.status = replace(self.status, queries=queries)
 
     def _become(self, phase: Any, **changes: Any) -> None:
+        if phase in _OVER:
+            changes = {"lineage_run": "", **changes}
         self.status = replace(self.status, phase=phase, since=time.time(), **changes)
         self._around.changed()
 

@@ -31,7 +31,7 @@ from flareiac_spark_runtime.driver import tables
 from flareiac_spark_runtime.driver.analyse import analyse
 from flareiac_spark_runtime.driver.at_once import at_once
 from flareiac_spark_runtime.driver.checkpoints import Checkpoints
-from flareiac_spark_runtime.driver.commit_marks import BATCH_ID, CHECKPOINT_ID, OUTPUT, commits
+from flareiac_spark_runtime.driver.commit_marks import BATCH_ID, CHECKPOINT_ID, EPOCHS, OUTPUT, commits
 from flareiac_spark_runtime.driver.jvm import jvm_of
 from flareiac_spark_runtime.driver.maintenance import TableLocks, maintain
 from flareiac_spark_runtime.driver.proof import Prover
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 
 REBUILD: Final = "flareiac.rebuild"
 """Key in a snapshot's summary: which generation a table was emptied for."""
-_EPOCHS: Final = ("spark.sql.streaming.queryId", "spark.sql.streaming.epochId")
 _OWN: Final = (CHECKPOINT_ID, BATCH_ID)
 _PATIENCE: Final = 600.0
 """Seconds for which a truncation stands: one that no one waits for any more must not happen out of the
@@ -109,7 +108,7 @@ def _carries(session: "SparkSession", target: Target, work: Marks) -> bool:
 
 def _batch_of(summary: Mapping[str, str], target: Target, query_id: str) -> int | None:
     """The batch that a snapshot is of, None if another query or output wrote it."""
-    query, batch = _EPOCHS if target.epochs else _OWN
+    query, batch = EPOCHS if target.epochs else _OWN
     if summary.get(query) != query_id or (not target.epochs and summary.get(OUTPUT) != target.output):
         return None
     number = summary.get(batch)

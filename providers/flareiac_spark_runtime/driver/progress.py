@@ -58,8 +58,12 @@ class _State(Foreign):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Source(Foreign):
+class SourceReport(Foreign):
+    """Spark's progress of one source of a batch; ``rows`` as often as they were read."""
+
     description: str | None = None
+    rows: int = field(default=0, metadata=named("numInputRows"))
+    start: Any = field(default=None, metadata=named("startOffset"))
     end: Any = field(default=None, metadata=named("endOffset"))
     latest: Any = field(default=None, metadata=named("latestOffset"))
     metrics: Any = None
@@ -75,7 +79,7 @@ class BatchReport(Foreign):
     processed_rate: Any = field(default=None, metadata=named("processedRowsPerSecond"))
     durations: _Durations = field(default=_Durations(), metadata=named("durationMs"))
     times: _Times = field(default=_Times(), metadata=named("eventTime"))
-    sources: tuple[_Source, ...] = ()
+    sources: tuple[SourceReport, ...] = ()
     state: tuple[_State, ...] = field(default=(), metadata=named("stateOperators"))
     observed: Any = field(default=None, metadata=named("observedMetrics"))
 

@@ -1,14 +1,17 @@
 """Follows one streaming query by Spark's progress reports; changes nothing."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
-from typing import Any
+from typing import Any, TypeAlias
 
 from flareiac_spark_runtime.control import QueryStatus
 from flareiac_spark_runtime.driver.batch_scans import BatchScans, Computed, once
 from flareiac_spark_runtime.driver.progress import Activity, BatchReport, activity_of, finite
+
+OnCommit: TypeAlias = Callable[[QueryStatus, Any, Computed], None]
+"""Takes the query, Spark's progress of a batch, and how often that was computed."""
 
 
 class QueryWatch:
@@ -18,6 +21,8 @@ class QueryWatch:
         self.query = query
         self.status = QueryStatus(output=output, id=query.id, run_id=query.runId)
         self.idle = False
+        self.on_commit: OnCommit | None = None
+        """Is told of each committed batch, oldest first."""
         self._scans = BatchScans(query)
         self._moved_at = self._level_at = time.monotonic()
         self._batch_at: float | None = None
@@ -78,6 +83,9 @@ class QueryWatch:
             late_rows=self.status.late_rows + self._late_rows(reports, computed),
             bad_records=self._bad_records(reports, computed),
         )
+        if self.on_commit is not None:
+            for one, batch in zip(fresh, counted, strict=True):
+                self.on_commit(self.status, one, computed[batch])
 
     def _computed(self, counted: Mapping[int, int]) -> dict[int, Computed]:
         computed = {batch: once(rows) for batch, rows in counted.items() if self.is_kept(batch)}

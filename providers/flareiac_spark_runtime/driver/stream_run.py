@@ -32,7 +32,7 @@ from flareiac_spark_runtime.driver import (
 from flareiac_spark_runtime.driver.inputs import open_input, open_marked
 from flareiac_spark_runtime.driver.outputs import shape, write_options
 from flareiac_spark_runtime.driver.progress import activity_of
-from flareiac_spark_runtime.driver.query_watch import QueryWatch
+from flareiac_spark_runtime.driver.query_watch import OnCommit, QueryWatch
 from flareiac_spark_runtime.driver.refusal import Refusal
 from flareiac_spark_runtime.driver.source_start_times import start_times
 from flareiac_spark_runtime.driver.spark_session import set_conf
@@ -73,11 +73,12 @@ class BatchWatch(QueryWatch):
 @dataclass(frozen=True, slots=True)
 class Ready:
     """The queries of a job, analysed in their session; calling one of ``starts`` starts one. Nothing runs
-    before.
+    before. ``on_commit`` is called for each batch that they commit.
     """
 
     session: "SparkSession"
     starts: tuple[Callable[[], QueryWatch], ...]
+    on_commit: OnCommit | None = None
 
 
 def make_ready(session: "SparkSession", spec: JobSpec, log: Logger) -> Ready:
@@ -126,6 +127,7 @@ def run_ready(
         for start in ready.starts:
             kill_points.reach("driver.before-start", spec.address)
             watches.append(start())
+            watches[-1].on_commit = ready.on_commit
             kill_points.reach("driver.after-start", spec.address)
         return _follow(watches, stop, graceful_seconds, report, log)
     finally:

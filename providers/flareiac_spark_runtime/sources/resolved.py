@@ -9,6 +9,7 @@ from typing import Annotated, Any, Protocol, TypeAlias
 
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import by_kind
+from flareiac.sdk.dataset_names import DatasetName
 from flareiac_spark_runtime import sources
 from flareiac_spark_runtime.sources.kept import Kept
 from flareiac_spark_runtime.storage import Place
@@ -127,6 +128,23 @@ class ResolvedSource(ABC):
     @property
     def folder(self) -> str | None:
         """The path or pattern of the files that it reads."""
+        return None
+
+    @property
+    def datasets(self) -> tuple[DatasetName, ...]:
+        """What it reads for other programs, where that is no table: folders of files, topics."""
+        return ()
+
+    def is_reported(self, description: str, end: Any) -> bool | None:
+        """Returns True if Spark's progress of a source, with its description and the offsets that it was read
+        to, is of this one; None if it is of one of this kind.
+        """
+        del description, end
+        return False
+
+    def version_read(self, end: Any) -> str | None:
+        """The version of its table by the offsets that it was read to."""
+        del end
         return None
 
     @property

@@ -23,10 +23,12 @@ def test_each_problem_has_its_own_way_out(tmp_path: Path) -> None:
         pid=7,
         pid_started="boot.1",
         monitoring_trouble="cannot listen on 127.0.0.1:9188: Address already in use",
+        lineage_trouble="cannot send to http://marquez:5000: HTTP 500",
     )
     jobs = {"job.x": JobStatus(phase="failed", digest="d")}
     control.write_status(Status(application=about, heartbeat=now.wall, observed_revision=1, jobs=jobs))
     found = check_engine(engine, applications)
     assert "failed: job.x; cannot listen on 127.0.0.1:9188" in found.text
     assert "flareiac logs job.x tells why." in found.fix
+    assert "OpenLineage: cannot send to http://marquez:5000: HTTP 500" in found.text
     assert "another listen or liveness_file in engine.local" in found.fix

@@ -9,6 +9,7 @@ from urllib.parse import unquote
 
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import OPTIONAL
+from flareiac.sdk.dataset_names import DatasetName, files_dataset
 from flareiac_spark_runtime.sources.bad_records import GOOD, HEADER_WAY, MARKER
 from flareiac_spark_runtime.sources.decoding import (
     NO_FIT,
@@ -35,6 +36,8 @@ from flareiac_spark_runtime.storage import Place
 
 _UNEXPLAINED: Final = re.compile(rf"{re.escape(NO_FIT)}; in file (\S+?)(?=\.?(?:\s|$))")
 """The message for a record that was not explained."""
+_REPORTED: Final = "FileStreamSource["
+"""The beginning of Spark's description of a stream of files; its path follows."""
 _SHOWN: Final = 100
 """Characters of a bad record that are shown."""
 
@@ -57,6 +60,17 @@ class ResolvedFiles(ResolvedSource):
     @property
     def folder(self) -> str:
         return self.path
+
+    @property
+    def datasets(self) -> tuple[DatasetName, ...]:
+        return (files_dataset(self.path),)
+
+    def is_reported(self, description: str, end: Any) -> bool | None:
+        del end
+        if not description.startswith(_REPORTED):
+            return False
+        place = unquote(description.removeprefix(_REPORTED).rstrip("]"))
+        return (files_dataset(place),) == self.datasets or None
 
     def open(self, opening: Opening, start: int | None) -> Any:
         del start

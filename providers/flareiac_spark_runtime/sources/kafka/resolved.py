@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk import name_patterns
+from flareiac.sdk.dataset_names import DatasetName, topic_dataset
 from flareiac_spark_runtime.sources.avro.known import new_id_in
 from flareiac_spark_runtime.sources.avro.notes import known_schemas, want
 from flareiac_spark_runtime.sources.avro.registry import RegistryProblem
@@ -82,6 +83,8 @@ _UNEXPLAINED: Final = re.compile(rf"{re.escape(NO_FIT)}; in topic (\S+), partiti
 _ASKS: Final = {"fetchOffset.numRetries": "9"}
 """The number of times that Spark asks for offsets before it gives up."""
 _ASKED_ONCE: Final = {"fetchOffset.numRetries": "1"}
+_REPORTED: Final = "KafkaV2["
+"""The beginning of Spark's description of a stream of topics."""
 _KEYS: Final = {"string": "CAST(key AS STRING)", "binary": "key"}
 
 
@@ -105,6 +108,17 @@ class ResolvedKafka(ResolvedSource):
     key: str | None = None
     avro: AvroValues | None = None
     columns: tuple[SpecColumn, ...] = ()
+
+    @property
+    def datasets(self) -> tuple[DatasetName, ...]:
+        """A pattern of names is one dataset, as it is where it is declared."""
+        names = self.topics if self.topic_pattern is None else (self.topic_pattern,)
+        return tuple(topic_dataset(self.client.get(SERVERS, ""), name) for name in names)
+
+    def is_reported(self, description: str, end: Any) -> bool | None:
+        if not description.startswith(_REPORTED):
+            return False
+        return (isinstance(end, Mapping) and set(end) == set(self.topics)) or None
 
     def prove_start(
         self, jvm: Callable[[], Any], checkpoints: Sequence[Place], others: Sequence[ResolvedSource]

@@ -1,10 +1,13 @@
 """A streamed table as the driver opens it."""
 
+from collections.abc import Mapping
 from typing import Any, Final, Literal
 
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac_spark_runtime.sources.resolved import Opening, ResolvedSource, SpecColumn, StreamedTable
 
+_SNAPSHOT: Final = "snapshot_id"
+"""The field of Iceberg's offsets that names a snapshot."""
 _BEGINNING: Final = 0
 """A time before every snapshot, in UTC milliseconds: with it Iceberg begins with the rows that the oldest
 live snapshot added, whatever a release does where no time is given. A checkpoint that has begun goes on: only
@@ -31,6 +34,15 @@ class ResolvedTable(ResolvedSource):
     @property
     def table(self) -> StreamedTable:
         return StreamedTable(identifier=self.identifier, uuid=self.uuid, start_from=self.start_from)
+
+    def is_reported(self, description: str, end: Any) -> bool | None:
+        """Spark's description does not say which table it is."""
+        del description
+        return None if self.version_read(end) is not None else False
+
+    def version_read(self, end: Any) -> str | None:
+        number = end.get(_SNAPSHOT) if isinstance(end, Mapping) else None
+        return str(number) if isinstance(number, int) else None
 
     def open(self, opening: Opening, start: int | None) -> Any:
         name = opening.table(self.identifier, self.uuid)
