@@ -193,6 +193,14 @@ def test_jobs_of_two_workspaces_have_two_names(root: Path) -> None:
     assert shown == {"flareiac-test"}
 
 
+def test_an_engine_may_name_the_namespace_of_its_jobs(root: Path) -> None:
+    main = root / "main.flare.hcl"
+    named = 'engine "local" {\n  openlineage = { namespace = "a-${flareiac.workspace}" }\n}'
+    main.write_text(PROJECT.replace('engine "local" {}', named))
+    shown = {event["job"]["namespace"] for event in events(root, workspace="test") if "job" in event}
+    assert shown == {"a-test"}
+
+
 def test_each_instance_of_a_block_is_a_job_of_its_own(root: Path) -> None:
     main = root / "main.flare.hcl"
     each = 'for_each   = toset(["eu", "us"])\n  checkpoint = checkpoint.totals[each.key]'

@@ -19,12 +19,14 @@ from flareiac_spark_runtime.sources.kafka_client import SERVERS
 def lineage_job(attributes: Attributes, references: References, project: Project) -> LineageJob:
     """Tables and topics that blocks declare are named by their addresses."""
     job = JobDefinition.of(attributes)
+    wanted = job.application.openlineage if job.application is not None else None
     outputs = (part for _name, output in sorted(job.outputs.items()) for part in _written(output))
     return LineageJob(
         origins=tuple(_origin(each, references, project) for _name, each in sorted(job.inputs.items())),
         outputs=tuple(dict.fromkeys(outputs)),
         is_streaming=job.mode == "stream",
         queries=tuple(job.queries.items()),
+        namespace=wanted.namespace if wanted is not None else "",
     )
 
 

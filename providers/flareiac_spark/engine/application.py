@@ -12,6 +12,7 @@ from flareiac.kernel.diagnostics import Failure
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import encode
 from flareiac.sdk.lakehouse_views import ConnectionView
+from flareiac.sdk.lineage import job_namespace
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import References
 from flareiac.sdk.versions import HADOOP_S3
@@ -30,6 +31,7 @@ from flareiac_spark.application import (
 )
 from flareiac_spark.application.serve import launch_of
 from flareiac_spark.engine.engine_definition import EXTERNAL, LOCAL, EngineDefinition, control_place
+from flareiac_spark.engine.openlineage_settings import OpenLineageDefinition
 from flareiac_spark.engine.submit_options import LOCAL_FILES
 from flareiac_spark.places import absolute_place
 from flareiac_spark.runtime.coordinates import Coordinate
@@ -43,7 +45,7 @@ from flareiac_spark_runtime.control import (
     Status,
     StoredProof,
 )
-from flareiac_spark_runtime.control.desired import PACKAGES, PROXY_USER, PoolSettings
+from flareiac_spark_runtime.control.desired import PACKAGES, PROXY_USER, OpenLineageTarget, PoolSettings
 from flareiac_spark_runtime.storage import is_object_uri
 
 _EXTENSIONS = "spark.sql.extensions"
@@ -148,10 +150,23 @@ def settings(project: Project, engine: EngineDefinition, needs: Needs) -> Applic
         listen=engine.listen,
         liveness_file=engine.liveness_file,
         log_format="json" if engine.log_format == "json" else "",
+        openlineage=_target_of(engine.openlineage, project),
         pools={
             name: PoolSettings(weight=pool.weight, min_share=pool.min_share)
             for name, pool in engine.pools.items()
         },
+    )
+
+
+def _target_of(wanted: OpenLineageDefinition | None, project: Project) -> OpenLineageTarget | None:
+    if wanted is None or not (wanted.url or wanted.file):
+        return None
+    return OpenLineageTarget(
+        namespace=wanted.namespace or job_namespace(project.workspace),
+        url=wanted.url,
+        api_key=wanted.api_key,
+        timeout_ms=int(wanted.timeout_ms) or 5_000,
+        file=wanted.file,
     )
 
 

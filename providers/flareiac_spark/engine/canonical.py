@@ -19,6 +19,7 @@ from flareiac_spark import codes
 from flareiac_spark.engine import cluster
 from flareiac_spark.engine.engine_block import DriverBlock, EngineBlock
 from flareiac_spark.engine.engine_definition import EXTERNAL, DriverSize, EngineDefinition, control_place
+from flareiac_spark.engine.openlineage_settings import openlineage_of
 from flareiac_spark.engine.pools import pools_of
 from flareiac_spark.places import escaped, recorded_place
 from flareiac_spark.runtime.lock_file import read_lock
@@ -73,6 +74,7 @@ def canonical(
         deploy_mode="cluster" if wanted.deploy_mode == "cluster" else "",
         proxy_user=cluster.proxy_user_of(wanted.submit_options),
         log_format="json" if wanted.log_format == "json" else "",
+        openlineage=openlineage_of(wanted.openlineage, references, diagnostics),
         pools=pools_of(wanted.pools, conf, diagnostics),
     )
     cluster.check(engine, diagnostics)

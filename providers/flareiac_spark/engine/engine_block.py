@@ -6,6 +6,7 @@ from dataclasses import field
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import Foreign
 from flareiac.sdk.definitions import Number, Plain, Text
+from flareiac_spark.engine.openlineage_settings import OpenLineageBlock
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,5 +50,6 @@ class EngineBlock(Foreign):
     pools: Mapping[str, PoolBlock] | None = None
     submit_options: Plain = field(default=None)
     log_format: Text | None = None
+    openlineage: OpenLineageBlock | None = None
     runtime_location: Plain = None
     idle_shutdown: Text | None = None

@@ -17,7 +17,9 @@ from flareiac.sdk.project import Project
 from flareiac.sdk.schema import Attribute
 from flareiac.sdk.secret_settings import SETTINGS
 from flareiac.sdk.validators import is_duration, one_of, whole_sizes
+from flareiac_spark.engine import openlineage_settings
 from flareiac_spark.engine.monitoring_settings import is_absolute_path, is_listen_address
+from flareiac_spark.engine.openlineage_settings import OpenLineageDefinition
 from flareiac_spark.places import absolute_place
 from flareiac_spark_runtime.storage import is_object_uri
 
@@ -53,6 +55,7 @@ class EngineDefinition:
     ``graceful_stop_ms`` are milliseconds; without idle_shutdown_ms the application never ends by itself.
     ``proxy_user``: as whom spark-submit runs it, empty for who calls it. ``log_format``: empty for text.
     ``listen`` and ``liveness_file``: where it can be probed, empty for nowhere. ``pools``: by name.
+    ``openlineage``: where its events go, None for nowhere.
     """
 
     type: Text = field(
@@ -222,6 +225,24 @@ class EngineDefinition:
                     "without HTTP. None by default."
                 ),
                 validators=(is_absolute_path,),
+                on_change=OnChange(ChangeClass.LIVE),
+            )
+        ),
+    )
+    openlineage: OpenLineageDefinition | None = field(
+        default=None,
+        metadata=SPARSE
+        | declared(
+            Attribute(
+                type=openlineage_settings.TYPE,
+                description=(
+                    "Where the driver sends events of OpenLineage at each start, commit, stop and failure "
+                    'of a job: { url = "http://marquez:5000", api_key = secret.marquez } or { file = '
+                    '"/var/lib/flareiac/lineage.jsonl" }. endpoint (default: api/v1/lineage) and timeout '
+                    "(default: 5s) belong to url. namespace is that of the jobs (default: "
+                    "flareiac-WORKSPACE). No events by default."
+                ),
+                validators=(openlineage_settings.is_openlineage,),
                 on_change=OnChange(ChangeClass.LIVE),
             )
         ),
