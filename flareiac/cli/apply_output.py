@@ -3,6 +3,7 @@
 import threading
 from typing import Protocol
 
+import flareiac
 from flareiac.app.apply import ApplyOutcome, ApplyReport
 from flareiac.app.plan import PlanReport
 from flareiac.cli.complaints import complain
@@ -20,7 +21,13 @@ from flareiac.render.apply_text import (
     stale_text,
 )
 from flareiac.render.counts import EndedChanges
-from flareiac.render.ui_json import diagnostic_record, event_record, outputs_record, summary_record
+from flareiac.render.ui_json import (
+    diagnostic_record,
+    event_record,
+    outputs_record,
+    summary_record,
+    version_line,
+)
 
 _ENDED_BEFORE = (ApplyOutcome.INVALID, ApplyOutcome.BLOCKED)
 """Ends whose complaints are those of the plan."""
@@ -113,6 +120,8 @@ class JsonOutput:
                 self._changes.end(event.operation.id)
             record = event_record(event, changes=self._changes)
             if record is not None:
+                if not self._terminal.json_begun:  # it waits for the lock before there is a plan
+                    self._terminal.out_json(version_line(flareiac.__version__))
                 self._terminal.out_json(record)
 
     def close(self) -> None:

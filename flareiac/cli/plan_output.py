@@ -35,8 +35,10 @@ def print_report(terminal: Terminal, report: PlanReport, display: DisplayOptions
 
 
 def print_report_json(terminal: Terminal, report: PlanReport) -> None:
-    """A plan for programs, with its diagnostics."""
+    """A plan for programs, with its diagnostics. The line of the version is the first one, once."""
+    begun = terminal.json_begun
     for line in plan_lines(
         report.plan, report.diagnostics, report.sources, tool_version=flareiac.__version__
     ):
-        terminal.out_json(line)
+        if not (begun and line["type"] == "version"):
+            terminal.out_json(line)

@@ -4,6 +4,7 @@ object.
 
 import json
 import shutil
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -181,3 +182,23 @@ def test_an_apply_tells_its_outputs(tmp_path: Path) -> None:
         assert last["outputs"]["o"]["value"] == [1]
         assert last["outputs"]["s"]["value"] is None
         assert "hidden" not in done.out
+
+
+def test_a_wait_for_the_lock_is_a_line_after_the_version(tmp_path: Path) -> None:
+    """Whether the lock comes free or not; ``parsed`` looks for one version line, the first one."""
+    (tmp_path / "main.flare.hcl").write_text(GOOD, encoding="utf-8")
+    command = ("apply", "-json", "-auto-approve", "-lock-timeout=20s")
+    assert flareiac(tmp_path, *command).code == 0
+    with locked(tmp_path):
+        refused = flareiac(tmp_path, *command[:3], "-lock-timeout=1s")
+    assert refused.code == 5
+    kinds = [line["type"] for line in parsed(refused, command)]
+    assert kinds == ["version", "log", "diagnostic"]
+    holder = ExitStack()
+    holder.enter_context(locked(tmp_path))
+    release = threading.Timer(2, holder.close)
+    release.start()
+    done = flareiac(tmp_path, *command)
+    release.join()
+    assert done.code == 0
+    assert [line["type"] for line in parsed(done, command)][:2] == ["version", "log"]
