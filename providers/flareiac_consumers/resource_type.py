@@ -141,8 +141,9 @@ def _check_columns(consumer: ConsumerDefinition, references: References, diagnos
         if column.lower() not in known:
             why = (
                 f'None of the tables that it reads declares a column "{column}".'
-                f"{did_you_mean(column, known.values())} Ask its owner before the column goes, and remove it "
-                "from this list once it is not read."
+                f"{did_you_mean(column, known.values())} Ask the owner of the consumer before the "
+                "column is dropped or renamed, and remove it from the columns of the consumer once it is not "
+                "read."
             )
             diagnostics.warning(codes.COLUMN_NOT_DECLARED, why, attribute=("columns", number))
 

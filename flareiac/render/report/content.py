@@ -398,7 +398,11 @@ def what_of(
     steps = resource.proposal.steps
     if section is Section.DESTRUCTIVE:
         worst_first = sorted(steps, key=lambda step: step.effect is not Effect.LOSES_DATA)
-        grave = [f"{step.text} [{step.effect.value}]" for step in worst_first if step.effect in DESTRUCTIVE]
+        grave = [
+            f"{step.text} [{step.effect.value}]"
+            for step in worst_first
+            if step.effect in DESTRUCTIVE or step.readers
+        ]
         return ": ".join([*_when_gone(resource), *filter(None, ["; ".join(grave)])])
     if resource.action is not Action.UPDATE:
         others = (f"{it.text} [{it.effect.value}]" for it in steps if it.effect is not Effect.METADATA)

@@ -11,12 +11,12 @@ from flareiac.kernel.diagnostics import Severity
 from flareiac.model.policy import Finding
 from flareiac.render.marker import marker, place
 from flareiac.render.report.budget import Entry, Part, fitted
-from flareiac.render.report.content import Change, Group, Reader, Report, VerdictPart
+from flareiac.render.report.content import Change, Group, Reader, Report, VerdictPart, WorkStep
 from flareiac.render.report.escaping import code, fence, label, prose
 from flareiac.render.report.lineage import Lineage
-from flareiac.render.report.words import STATES, TITLES, doubts, downtime, replayed
+from flareiac.render.report.words import MEANINGS, STATES, TITLES, doubts, downtime, replayed
 from flareiac.render.sections import Section
-from flareiac.sdk.changes import Relation
+from flareiac.sdk.changes import Effect, Relation
 
 LEAST_CHARACTERS: Final = 2_000
 """The verdict, and the numbers of all that is left out, fit into so many."""
@@ -25,6 +25,7 @@ MOST_CHARACTERS: Final = 65_000
 _FEW: Final = 3
 _MOST_LINES: Final = 200
 _LONGEST_NAME: Final = 40
+_NO_READER: Final = "none declared"
 _DETAILS: Final = "<details><summary>{}</summary>\n"
 _ARROWS: Final = {Relation.LOOKS_UP: "-.->", Relation.KEEPS_STATE_IN: "-.-"}
 
@@ -71,6 +72,7 @@ def _parts(report: Report) -> Iterator[Part]:
     )
     yield _diffs(report)
     yield _picture(report.lineage)
+    yield _words(report)
 
 
 def _losing(report: Report) -> Part:
@@ -84,8 +86,8 @@ def _losing(report: Report) -> Part:
             _row(
                 [
                     code(change.address),
-                    f"{prose(change.what)}{_drifted(change)}",
-                    _readers(change.readers),
+                    f"{prose(change.what)}{_lost(change)}{_drifted(change)}",
+                    _readers(change.readers) or (_NO_READER if _losses(change) else ""),
                     *([prose(change.owner)] if owners else []),
                 ],
                 [change.address],
@@ -94,6 +96,19 @@ def _losing(report: Report) -> Part:
         ),
         vital=True,
     )
+
+
+def _losses(change: Change) -> list[WorkStep]:
+    return [step for step in change.steps if step.effect is Effect.LOSES_DATA]
+
+
+def _lost(change: Change) -> str:
+    """The extent of each loss, from the first sentence of its reason: it decides, and no one opens the
+    details for it.
+    """
+    firsts = (step.why.partition(". ")[0].removesuffix(".") for step in _losses(change))
+    extents = dict.fromkeys(first[:1].upper() + first[1:] for first in firsts if first)
+    return "".join(f". *{prose(extent)}.*" for extent in [*extents][:_FEW])
 
 
 def _drifted(change: Change) -> str:
@@ -220,7 +235,7 @@ def _maintenance(report: Report) -> Part:
         )
         for task in report.maintenance
     ]
-    head = _head("Maintenance due", columns)
+    head = _head("Maintenance due, which apply does as well", columns)
     return Part(noun="maintenance tasks", head=head, entries=tuple(rows))
 
 
@@ -245,6 +260,17 @@ def _other(change: Change, group: Group) -> str:
     if count == 1:
         return f"- {code(change.address)}: {said}"
     return f"- {count} {prose(change.type)}s: {said} ({_names(group.addresses)})"
+
+
+def _words(report: Report) -> Part:
+    """The meaning of those effects in the report that are words of this program alone."""
+    there = {step.effect for change in report.changes for step in change.steps}
+    entries = (
+        Entry(text=f"- {code(effect.value)}: {meaning}", names=(effect.value,))
+        for effect, meaning in MEANINGS.items()
+        if effect in there
+    )
+    return Part(noun="words", head="### Words\n", entries=tuple(entries))
 
 
 def _diffs(report: Report) -> Part:

@@ -6,6 +6,7 @@ from typing import Final
 from flareiac.kernel.elapsed import elapsed_text
 from flareiac.render.report.content import Interruption, Reader, StateVerdict, VerdictPart
 from flareiac.render.sections import Section
+from flareiac.sdk.changes import Effect
 
 TITLES: Final[Mapping[Section, str]] = {
     Section.DESTRUCTIVE: "Destructive or state-changing",
@@ -13,6 +14,15 @@ TITLES: Final[Mapping[Section, str]] = {
     Section.RESTARTS: "Restarts and stops",
     Section.OTHERS: "Changes",
 }
+MEANINGS: Final[Mapping[Effect, str]] = {
+    Effect.NEW_GENERATION: "the query begins again: without the state of its aggregations and joins, from "
+    "the records that start_from names.",
+    Effect.RESULTS_CHANGE: "the state is kept, and what is computed from now on does not mean what was "
+    "computed before.",
+    Effect.IRREVERSIBLE: "nothing is lost, and no later change takes it back.",
+    Effect.RECORDED: "only the state file of the project takes it.",
+}
+"""The effects that a reader of Spark's and Iceberg's documentation does not know."""
 STATES: Final[Mapping[StateVerdict, tuple[VerdictPart, ...]]] = {
     StateVerdict.KEPT: (VerdictPart(text="kept"),),
     StateVerdict.KEPT_IF_PROVEN: (
