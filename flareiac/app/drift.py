@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from flareiac.app.plan import PlanRequest, plan
+from flareiac.app.plan import PlanReport, PlanRequest, plan, plan_instead
 from flareiac.app.service_levels import outside_readers
 from flareiac.app.workspace import Workspace, state_errors
 from flareiac.kernel import codes
@@ -19,10 +19,10 @@ from flareiac.kernel.sources import Source
 from flareiac.model.drift import DriftClass, DriftFinding, DriftReport
 from flareiac.model.plan import Plan
 from flareiac.model.service_levels import ReaderStatus, Verdict
-from flareiac.planning.drift import drift_findings, finding_of
+from flareiac.planning.drift import drift_findings, finding_of, recorded_configuration
 from flareiac.planning.drift_ignores import ignore_warnings, with_ignores
 from flareiac.planning.fan_out import Unanswered, answers, workers
-from flareiac.planning.make_plan import Inputs
+from flareiac.planning.make_plan import Inputs, Maintenance, Options
 from flareiac.planning.observe import TIMEOUT
 from flareiac.planning.propose import references_for
 from flareiac.sdk.capabilities import Tracing
@@ -31,6 +31,8 @@ from flareiac.sdk.requests import TraceRequest
 from flareiac.sdk.results import NOT_TRACED, Trace
 from flareiac.sdk.state import LockInfo
 
+RESTORABLE: Final = (DriftClass.CHANGED, DriftClass.MISSING)
+"""The classes of findings that an apply brings back."""
 _PAUSE_S: Final = 0.5
 _ATTEMPTS: Final = 3
 """A state that changes so often while drift reads is being worked at, though no one holds its lock by now."""
@@ -46,10 +48,17 @@ class Found:
     diagnostics: Diagnostics
     sources: Mapping[str, Source]
     is_at_work: bool = False
+    remediation: PlanReport | None = None
+    """The plan that brings back what drifted, where it was asked for."""
+    pending: tuple[str, ...] = ()
+    """The addresses that a plan of the files would change, and the remediation does not."""
 
 
-def drift(workspace: Workspace, request: PlanRequest, *, timeout: float = 0.0) -> Found:
-    """Compares what is recorded with what is there. Raises ``Failure`` when the state cannot be read.
+def drift(
+    workspace: Workspace, request: PlanRequest, *, timeout: float = 0.0, remediate: bool = False
+) -> Found:
+    """Compares what is recorded with what is there, and plans to bring it back with ``remediate``. Raises
+    ``Failure`` when the state cannot be read.
 
     What another command is doing meanwhile is not drift, so nothing is reported that was read while one held
     the lock, or while the state changed. ``timeout``: seconds to wait for it.
@@ -61,7 +70,7 @@ def drift(workspace: Workspace, request: PlanRequest, *, timeout: float = 0.0) -
             holder, before = workspace.store.lock_info(), _moment(workspace)
         if holder is None:
             attempts += 1
-            outcome = _compared_now(workspace, request)
+            outcome = _compared_now(workspace, request, remediate=remediate)
             with state_errors(workspace):
                 holder = workspace.store.lock_info()
                 if holder is None and _moment(workspace) == before:
@@ -90,7 +99,7 @@ def _at_work(holder: LockInfo | None) -> str:
     return f"{who}, and what that has done by half is no drift. Wait for its end with -lock-timeout=10m."
 
 
-def _compared_now(workspace: Workspace, request: PlanRequest) -> Found:
+def _compared_now(workspace: Workspace, request: PlanRequest, *, remediate: bool) -> Found:
     report = plan(workspace, replace(request, confirm=True, policies=False))
     if report.plan is None or report.inputs is None or report.configuration is None:
         return Found(drift=None, diagnostics=report.diagnostics, sources=report.sources)
@@ -101,11 +110,39 @@ def _compared_now(workspace: Workspace, request: PlanRequest) -> Found:
     kept = with_ignores(everything, rules, inputs.time)
     known = (*inputs.snapshot.resources, *inputs.desired.resources)
     report.diagnostics.extend(ignore_warnings(rules, kept.findings, known, inputs.time))
-    return Found(
+    compared_now = Found(
         drift=replace(kept, findings=_traced(workspace, inputs, kept.findings)),
         diagnostics=report.diagnostics,
         sources=report.sources,
     )
+    return _with_remediation(workspace, request, report, compared_now) if remediate else compared_now
+
+
+def _with_remediation(
+    workspace: Workspace, request: PlanRequest, report: PlanReport, compared_now: Found
+) -> Found:
+    """Adds the plan of what is recorded, for the resources of which something drifted that no rule names. Its
+    outputs stay as recorded, and so does the record of what was applied last.
+    """
+    assert compared_now.drift is not None, "it was compared"
+    assert report.plan is not None, "it was compared"
+    assert report.inputs is not None, "it was compared"
+    inputs, drifted = report.inputs, compared_now.drift
+    targets = {finding.address for finding in drifted.findings if finding.kind in RESTORABLE}
+    touched: set[str] = set()
+    made: PlanReport | None = None
+    if targets and not report.diagnostics.has_errors:
+        options = Options(targets=tuple(sorted(targets)), maintenance=Maintenance.EXCLUDE, remediates=True)
+        desired = replace(
+            recorded_configuration(inputs.snapshot, inputs.types),
+            outputs=inputs.snapshot.outputs,
+            variables=inputs.desired.variables,
+            values=inputs.desired.values,
+        )
+        made = plan_instead(workspace, replace(request, options=options, policies=True), report, desired)
+        touched = {resource.address for resource in made.plan.changes} if made.plan is not None else set()
+    pending = {resource.address for resource in report.plan.changes} - touched
+    return replace(compared_now, remediation=made, pending=tuple(sorted(pending)))
 
 
 def compared(made: Plan, inputs: Inputs, recorded: int) -> DriftReport:

@@ -130,6 +130,14 @@ def plan_again(
     return _made(workspace, request, planned, replace(planned.inputs, snapshot=snapshot))
 
 
+def plan_instead(
+    workspace: Workspace, request: PlanRequest, planned: PlanReport, desired: Desired
+) -> PlanReport:
+    """The plan of other definitions than those of the files: nothing is read again."""
+    assert planned.inputs is not None, "only a plan that was made is made again"
+    return _made(workspace, request, planned, replace(planned.inputs, desired=desired, figures={}))
+
+
 def _made(workspace: Workspace, request: PlanRequest, report: PlanReport, inputs: Inputs) -> PlanReport:
     diagnostics = Diagnostics()
     diagnostics.extend(report.beside)

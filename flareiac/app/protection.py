@@ -105,7 +105,10 @@ def with_approvals(guard: Guard, saved: Plan, snapshot: Snapshot, environment: M
     """
     if not guard.is_protected(snapshot):
         return guard
-    for what, forbidden in (("-target or -exclude", saved.targeted), ("-destroy", saved.destroy)):
+    for what, forbidden in (
+        ("-target or -exclude", saved.targeted and not saved.remediates),
+        ("-destroy", saved.destroy),
+    ):
         if forbidden:
             why = f"{guard.workspace} is protected and takes no plan with {what}. Plan again without."
             raise Failure(error(codes.WORKSPACE_PROTECTED, why))

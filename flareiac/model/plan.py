@@ -207,6 +207,10 @@ class Plan:
     tasks: tuple[StoredPlannedTask, ...] = field(default=(), metadata=named("duties"))
     outputs: Mapping[str, OutputChange] = field(default_factory=dict)
     diagnostics: tuple[Diagnostic, ...] = ()
+    remediates: bool = field(default=False, metadata=SPARSE)
+    """True if it was made from what the state records: it brings back what drifted, and no change of the
+    files is in it.
+    """
     variables: Attributes = field(default_factory=dict)
     origin: PlanOrigin | None = field(default=None, metadata=OPTIONAL)
     applied: AppliedFrom | None = field(default=None, metadata=SPARSE)

@@ -57,6 +57,8 @@ class Options:
     destroy: bool = False
     max_destroys: int | None = None
     maintenance: Maintenance = Maintenance.INCLUDE
+    remediates: bool = False
+    """True where the desired definitions are the recorded ones (see ``model.plan.Plan``)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,6 +147,7 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
         destroy=options.destroy,
         targeted=bool(options.targets or options.exclude),
         maintenance_only=alone,
+        remediates=options.remediates,
         resources=_with_sensitive_places(planned.values(), inputs),
         references=references,
         operations=operations,

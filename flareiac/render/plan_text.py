@@ -257,8 +257,16 @@ def _due_alone(due: int) -> str:
     return f"{text} (Only maintenance was planned.)"
 
 
+_PARTIAL: Final = {
+    False: "This plan is partial: targets or exclusions left resources out.",
+    True: "This plan is partial: it brings back what drifted, as it was last applied. Changes of the files "
+    "are left out.",
+}
+"""By whether the plan remediates drift."""
+
+
 def _last_line(plan: Plan, look: RenderOptions) -> str:
-    partial = "\nThis plan is partial: targets or exclusions left resources out." if plan.targeted else ""
+    partial = f"\n{_PARTIAL[plan.remediates]}" if plan.targeted else ""
     last = _conclusion(plan)
     # Tools look for this line, and read it from pipes: only a narrow terminal breaks it, between words.
     return look.style.strong(wrapped(last, look.width, "", "  ") if look.width < NARROW else last) + partial

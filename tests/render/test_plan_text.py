@@ -350,7 +350,8 @@ def test_summary_names_the_resources_and_full_shows_what_stays() -> None:
 
 
 def test_a_partial_and_a_failed_plan_say_so() -> None:
-    assert "This plan is partial" in shown(plan(targeted=True))
+    assert "This plan is partial: targets" in shown(plan(targeted=True))
+    assert "it brings back what drifted" in shown(replace(plan(targeted=True), remediates=True))
     failed = replace(
         plan(resource("table.a", Action.CREATE, planned={})), diagnostics=(error(Code("TOY001", "No")),)
     )

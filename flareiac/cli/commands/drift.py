@@ -15,7 +15,9 @@ from flareiac.cli.locked_work import lock_timeout
 from flareiac.cli.options import Project, WorkOptions
 from flareiac.cli.plan_options import PlanOptions, Refreshed
 from flareiac.cli.project import opened
+from flareiac.cli.remediation import remediation_shown
 from flareiac.kernel.diagnostics import Diagnostics, Failure
+from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.planning.make_plan import Maintenance
 from flareiac.render.drift import drift_text, without_secrets
 from flareiac.render.ui_json import drift_lines
@@ -24,37 +26,66 @@ from flareiac.sdk.command_options import Json
 Format: TypeAlias = Literal["text", "json", "markdown", "junit"]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DriftOutput:
+    """The options that decide how findings are printed."""
+
+    form: Annotated[
+        Format,
+        typer.Option("--format", help="text, json (as -json), markdown (for an issue) or junit (XML)."),
+    ] = "text"
+    project: Project = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remedy:
+    """The options of the plan that brings back what drifted."""
+
+    remediate: Annotated[
+        bool, typer.Option("--remediate", help="Plan to bring back what drifted, and nothing else.")
+    ] = False
+    out: Annotated[str | None, typer.Option("--out", help="Save the plan of -remediate to this file.")] = None
+
+    def check(self, form: Format) -> None:
+        """Raises ``typer.BadParameter`` for options that exclude each other."""
+        if self.out is not None and not self.remediate:
+            raise typer.BadParameter("-out saves the plan of -remediate: write both.")
+        if self.remediate and form not in ("text", "json"):
+            raise typer.BadParameter(f"-remediate makes a plan, which has no -format={form}.")
+
+
 def drift(
     invocation: Invocation,
     *,
     as_json: Json = False,
-    form: Annotated[
-        Format,
-        typer.Option("--format", help="text, json (as -json), markdown (for an issue) or junit (XML)."),
-    ] = "text",
     refresh: Refreshed = "changed",
-    project: Project = "",
+    output: DriftOutput,
+    remedy: Remedy,
     work: WorkOptions,
 ) -> int:
     """Compares what is there with what is recorded."""
     if refresh in ("none", "false"):
         why = "drift compares what is recorded with what is there, so it cannot do without asking."
         raise typer.BadParameter(why)
+    form = output.form
     if as_json and form not in ("text", "json"):
         raise typer.BadParameter(f"-json and -format={form} exclude each other.")
     shown: Format = "json" if as_json else form
+    remedy.check(shown)
     request = PlanOptions(refresh=refresh, maintenance=Maintenance.EXCLUDE).request()
     timeout = lock_timeout(invocation)
     with opened(invocation, work, work.parallelism) as workspace:
         try:
-            report = find_drift(workspace, request, timeout=timeout)
+            report = find_drift(workspace, request, timeout=timeout, remediate=remedy.remediate)
         except Failure as failure:
             if shown not in ("markdown", "junit"):
                 raise
             diagnostics = Diagnostics()
             diagnostics.extend(failure.diagnostics)
             report = Found(drift=None, diagnostics=diagnostics, sources={})
-    _show(invocation, workspace, report, shown, project)
+        if report.remediation is not None:
+            return remediation_shown(invocation, workspace, report, out=remedy.out, as_json=shown == "json")
+    _show(invocation, workspace, report, shown, output.project)
     if report.is_at_work:
         return ExitCode.LOCKED
     if report.drift is None or report.diagnostics.has_errors:
