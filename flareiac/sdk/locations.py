@@ -4,9 +4,26 @@ Pure.
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 Owner = TypeVar("Owner")
+
+_THIS_HOST: Final = ("", "localhost")
+
+
+def path_of_uri(uri: str) -> str | None:
+    """The absolute path that a ``file:`` URI names, None for any other text, and for a file on a host: in
+    ``file://./a`` the host is a dot, and file systems of Hadoop and pyarrow disagree about such a path.
+    """
+    if uri[:6].lower() != "file:/":
+        return None
+    path = uri[5:]
+    if path.startswith("//"):
+        host, slash, rest = path[2:].partition("/")
+        if host.lower() not in _THIS_HOST:
+            return None
+        path = slash + rest
+    return "/" + path.lstrip("/")
 
 
 def is_within(place: str, other: str) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from flareiac.kernel.addresses import Address, parse_address
+from flareiac.sdk.locations import path_of_uri
 from flareiac.sdk.project import Project
 from flareiac_spark_runtime.storage import Place, is_object_uri, object_uri, place_at
 
@@ -18,7 +19,7 @@ _WILD: Final = re.compile(r"[*?\[{]")
 
 def recorded_place(text: str, project: Project) -> str | None:
     """A path or ``file:`` URI as it is recorded: relative to the root where it lies below it, else absolute.
-    None for another scheme.
+    None for another scheme, and for a file on another host.
     """
     path = _local(text)
     if path is None:
@@ -70,6 +71,6 @@ def short_name(address: str) -> str:
 
 
 def _local(text: str) -> str | None:
-    if text.startswith("file:"):
-        return "/" + text.removeprefix("file:").lstrip("/")
+    if text.startswith("file:/"):
+        return path_of_uri(text)
     return None if _SCHEME.match(text) else text

@@ -64,7 +64,7 @@ class CatalogBlock:
         what = (
             f"{with_article(self.type, capital=True)} catalog needs a warehouse"
             if value is None
-            else f"{value!r} cannot be a warehouse" + ("" if bucket else " yet")
+            else f"{value!r} cannot be a warehouse{_why(value, bucket)}"
         )
         advice = 'a path, "file:///folder" or "s3://bucket/folder"' if local else '"s3://bucket/folder"'
         self.diagnostics.error(
@@ -73,6 +73,12 @@ class CatalogBlock:
             attribute=("warehouse",),
         )
         return default
+
+
+def _why(value: Data, bucket: str | None) -> str:
+    if isinstance(value, str) and value[:7].lower() == "file://":
+        return f": {value[7:].partition('/')[0]!r} would be a host"
+    return "" if bucket else " yet"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from flareiac.kernel.data import Attributes, Data
-from flareiac.sdk.locations import outermost
+from flareiac.sdk.locations import outermost, path_of_uri
 from flareiac.sdk.project import Project
 from flareiac_iceberg.format.identity import identity_of
 
@@ -69,9 +69,7 @@ def local_path(location: str) -> Path | None:
 def _local(location: str) -> str | None:
     if location.startswith("/"):
         return location
-    if location[:6].lower() == "file:/":
-        return "/" + location[5:].lstrip("/")
-    return None
+    return path_of_uri(location)
 
 
 def is_writable(location: str) -> bool:
@@ -96,7 +94,7 @@ def absolute_location(text: str, root: Path) -> str | None:
         return None
     if parts.scheme in ("s3", "s3a", "s3n") and parts.netloc:
         return f"s3://{parts.netloc}{parts.path.rstrip('/')}"
-    if parts.scheme and parts.scheme != "file":
+    if (parts.scheme and parts.scheme != "file") or (path is None and parts.netloc):
         return None
     relative = root / (text[5:] if parts.scheme else text)
     return f"file://{os.path.normpath(path or relative.absolute())}"

@@ -45,6 +45,8 @@ def attribute_changes(
     ...)``.
     """
     live = _aligned(diff.observed, desired, root)
+    if recorded is not None and live.location != desired.location:
+        live = replace(live, location=_in_the_form_of(recorded.location, live.location, root))
     was = None if recorded is None else _named_as(_aligned(diff.recorded, desired, root), live, desired)
     ordered = _in_all([spec for spec in (desired, was, live) if spec is not None])
     new, there = _shape(desired, desired, ordered), _shape(recorded or desired, live, ordered)
@@ -139,18 +141,19 @@ def _aligned(spec: TableSpec, new: TableSpec, root: Path) -> TableSpec:
         and spec.identifier is not None
         and set(new.identifier) == set(spec.identifier)
     )
-    same_place = (
-        new.location is not None
-        and spec.location is not None
-        and same_location(new.location, spec.location, root)
-    )
     return replace(
         spec,
         columns=None if new.columns is None else spec.columns,
         identifier=new.identifier if same_set else spec.identifier,
         partition_by=_partitions(spec.partition_by, new.partition_by),
-        location=new.location if same_place else spec.location,
+        location=_in_the_form_of(new.location, spec.location, root),
     )
+
+
+def _in_the_form_of(written: str | None, location: str | None, root: Path) -> str | None:
+    """A location as it is written elsewhere, where that is the same place."""
+    is_same = written is not None and location is not None and same_location(written, location, root)
+    return written if is_same else location
 
 
 def _partitions(

@@ -17,6 +17,11 @@ _ONLY: Final = (
     "FlareIaC writes a metadata file with each change, and only to absolute local paths, file: URIs and S3."
 )
 
+_OF_A_NEW_TABLE: Final = (
+    "write another place: a path, file:///FOLDER or s3://BUCKET/FOLDER",
+    "leave it out: then it is below the warehouse of the catalog",
+)
+
 
 def unwritable_metadata(
     desired: TableDefinition,
@@ -24,9 +29,12 @@ def unwritable_metadata(
     location: str | None,
     changes: Iterable[Change],
     references: References,
+    *,
+    is_new: bool = False,
 ) -> Iterator[Blocker]:
     """A blocker where the table, whose properties are ``there``, would have its next metadata file in a place
     of another kind: that of the property, otherwise below its ``location``. A server writes metadata itself.
+    ``is_new``: the table is created, so its location may still be another one.
     """
     place = there.get(_PROPERTY)
     for change in changes:
@@ -40,10 +48,8 @@ def unwritable_metadata(
     why = _unwritable(place) if place else _unwritable_location(location)
     catalog = references.get(desired.catalog.address)
     if why and catalog is not None and not spec_of(catalog.address, catalog.attributes).is_server:
-        ways = (
-            f'properties = {{ "{_PROPERTY}" = "s3://BUCKET/FOLDER" }}',
-            "let the engine that wrote it so change it",
-        )
+        elsewhere = f'properties = {{ "{_PROPERTY}" = "s3://BUCKET/FOLDER" }}'
+        ways = _OF_A_NEW_TABLE if is_new else (elsewhere, "let the engine that wrote it so change it")
         yield blocker(codes.METADATA_ELSEWHERE, f"{why} {_ONLY}", ways)
 
 
@@ -58,4 +64,4 @@ def _unwritable_location(location: str | None) -> str:
     """The same of the folder in which metadata files are without that property."""
     if location is None or is_writable(f"{location.rstrip('/')}/metadata"):
         return ""
-    return f'The table is at "{location}", and its metadata files are there too.'
+    return f'The location of the table is "{location}", and its metadata files are there too.'

@@ -24,6 +24,7 @@ from flareiac.sdk.results import Missing, Present
 from flareiac_iceberg import codes
 from flareiac_iceberg.catalogs.absence import absence
 from flareiac_iceberg.format.identity import TableIdentity, identity_of
+from flareiac_iceberg.format.locations import absolute_location
 from flareiac_iceberg.format.recent_writers import unacknowledged
 from flareiac_iceberg.format.spec import TableDefinition, TableOutline, TableSpec, parent_of, type_at
 from flareiac_iceberg.maintenance.plan import usage_blockers, usage_warnings
@@ -204,7 +205,12 @@ def _again(address: str) -> str:
 
 def _uncreatable(case: Case) -> tuple[Blocker, ...]:
     wanted = case.desired
-    elsewhere = unwritable_metadata(wanted, wanted.properties or {}, None, (), case.request.references)
+    location = wanted.location and (
+        absolute_location(wanted.location, case.request.project.root) or wanted.location
+    )
+    elsewhere = unwritable_metadata(
+        wanted, wanted.properties or {}, location, (), case.request.references, is_new=True
+    )
     changes = tuple(branches.changes(wanted, TableSpec(), TableSpec(), {}, frozenset()))
     nameless = tuple(branches.refusals(wanted, TableSpec(), changes, _declared_snapshots(wanted), empty=True))
     if wanted.columns:
