@@ -1,5 +1,6 @@
 """Functions by example: what they give, and that each tells its own trouble."""
 
+import hashlib
 from pathlib import Path
 
 import pytest
@@ -107,6 +108,36 @@ def test_result(text: str, wanted: Data) -> None:
         ('zipmap(["a"], [])', "1 keys and 0 values"),
         ('file("../secret")', "outside of the module's directory"),
         ('file("nothing")', "cannot be read"),
+        ('filemd5("nothing")', "cannot be read"),
+        ('filebase64("../secret")', "outside of the module's directory"),
+        ('cidrhost("10.0.0.0/30", 4)', "has no host 4"),
+        ('cidrhost("10.0.0.0/30", -5)', "has no host -5"),
+        ('cidrhost("10.0.0.0", 1)', "is not a network such as"),
+        ('cidrhost("fe80::%eth0/64", 1)', "is not a network such as"),
+        ('cidrnetmask("1::/64")', "Networks of IPv6 have no netmask"),
+        ('cidrsubnet("10.0.0.0/8", 8, -1)', "8 more bits have no network -1"),
+        ('cidrsubnet("10.0.0.0/30", 4, 0)', "cannot have 4 more"),
+        ('cidrsubnets("10.0.0.0/8", 1, 1, 1)', "no room left for a subnet with 9 bits"),
+        ('cidrsubnets("10.0.0.0/8", 0)', "1 to 32 more bits"),
+        ('csvdecode("")', "text is empty"),
+        ('csvdecode("a,a\\n1,2")', 'names "a" twice'),
+        ('csvdecode("a,b\\n1")', "Row 1 has 1 fields"),
+        ('csvdecode("a\\nx\\"y\\"")', "Line 2 is not CSV"),
+        ('formatdate("YYYYY", "2026-01-01T00:00:00Z")', "Write YYYY, YY"),
+        ('formatdate("x", "2026-01-01T00:00:00Z")', "between single quotes"),
+        ('formatdate("\'a", "2026-01-01T00:00:00Z")', "single quote that is not closed"),
+        ('formatdate("D", "2026-02-29T00:00:00Z")', "day is out of range"),
+        ('timeadd("2026-01-01", "1h")', "is not a time such as"),
+        ('timeadd("2026-01-01T00:00:00Z", "1d")', "the units are ns, us, ms, s, m and h"),
+        ('timeadd("2026-01-01T00:00:00Z", "2562048h")', "longer than 292 years"),
+        ('timeadd("9999-12-31T23:59:59Z", "1s")', "after the year 9999"),
+        ('timecmp("2026-01-01T00:00:00Z", "2026-01-01T00:00:00+00:60")', "less than 60 minutes"),
+        ('textencodebase64("😀", "latin1")', "characters that latin1 does not have"),
+        ('textencodebase64("a", "rot13")', "not an encoding of texts"),
+        ('textencodebase64("a", "idna")', "not an encoding that IANA lists"),
+        ('textdecodebase64("gA==", "UTF-8")', "What the text encodes is not UTF-8"),
+        ('textdecodebase64("?", "UTF-8")', "The text is not base64"),
+        ('uuidv5("moon", "a")', "is not dns, url, oid, x500 or a UUID"),
         ('duration("7 days")', "not a duration"),
     ],
 )
@@ -120,6 +151,16 @@ def test_files_inside_the_root(tmp_path: Path) -> None:
     (tmp_path / "query.sql").write_text("SELECT 1\n")
     assert result('file("query.sql")', tmp_path)[0] == "SELECT 1\n"
     assert result('[fileexists("query.sql"), fileexists("other")]', tmp_path)[0] == [True, False]
+
+
+def test_hashes_of_files_are_those_of_their_bytes(tmp_path: Path) -> None:
+    (tmp_path / "data.bin").write_bytes(b"\x00\xff")
+    (tmp_path / "query.sql").write_text("SELECT 1\n")
+    assert result('filebase64("data.bin")', tmp_path)[0] == "AP8="
+    for name in ("md5", "sha1", "sha256", "sha512", "base64sha256", "base64sha512"):
+        text = f'file{name}("query.sql") == {name}(file("query.sql"))'
+        assert result(text, tmp_path)[0] is True
+    assert result('filemd5("data.bin")', tmp_path)[0] == hashlib.md5(b"\x00\xff").hexdigest()
 
 
 def test_a_sensitive_argument_is_not_told() -> None:

@@ -12,10 +12,12 @@ from flareiac.lang.functions import (
     encoding,
     hashing,
     marks,
+    networks,
     numeric,
     selection,
     sets,
     text,
+    times,
     types_of,
 )
 from flareiac.lang.functions.files import file_functions
@@ -31,6 +33,8 @@ _GROUPS = {
     "Sets": sets.FUNCTIONS,
     "Encoding": encoding.FUNCTIONS,
     "Hashes": hashing.FUNCTIONS,
+    "Times": times.FUNCTIONS,
+    "Networks": networks.FUNCTIONS,
     "Types and units": types_of.FUNCTIONS,
     "Sensitive values": marks.FUNCTIONS,
 }

@@ -1,5 +1,7 @@
 """Functions of file names and files. Reads files inside the module's root only."""
 
+import base64
+import hashlib
 import os
 from pathlib import Path, PurePath
 
@@ -20,12 +22,31 @@ def file_functions(root: Path) -> tuple[Builtin, ...]:
         function("dirname", (_P,), STRING, _dirname, "A path without its last part."),
         function("file", (_P,), STRING, files.read, "The text of a file inside the module's directory."),
         function(
+            "filebase64",
+            (_P,),
+            STRING,
+            lambda path: string(base64.b64encode(files.content(path)).decode()),
+            "The bytes of a file inside the module's directory in base64.",
+        ),
+        *(_hash(files, algorithm, in_base64=False) for algorithm in ("md5", "sha1", "sha256", "sha512")),
+        *(_hash(files, algorithm, in_base64=True) for algorithm in ("sha256", "sha512")),
+        function(
             "fileexists", (_P,), BOOL, files.exists, "Whether there is a file inside the module's directory."
         ),
         function(
             "pathexpand", (_P,), STRING, _expand, "A path with ~ at its start replaced by the home directory."
         ),
     )
+
+
+def _hash(files: "_Files", algorithm: str, *, in_base64: bool) -> Builtin:
+    def call(path: Value) -> Value:
+        hashed = hashlib.new(algorithm, files.content(path), usedforsecurity=False)
+        return string(base64.b64encode(hashed.digest()).decode() if in_base64 else hashed.hexdigest())
+
+    form = "base64" if in_base64 else "hexadecimal digits"
+    description = f"The {algorithm.upper()} of a file inside the module's directory in {form}."
+    return function(f"file{'base64' if in_base64 else ''}{algorithm}", (_P,), STRING, call, description)
 
 
 class _Files:
@@ -46,13 +67,17 @@ class _Files:
         return resolved
 
     def read(self, path: Value) -> Value:
+        try:
+            return string(self.content(path).decode())
+        except UnicodeDecodeError:
+            raise FunctionError(f"{path.raw!r} is not UTF-8 text", 0) from None
+
+    def content(self, path: Value) -> bytes:
         resolved = self.inside(path.raw)
         try:
             if resolved.exists() and not resolved.is_file():
                 raise FunctionError(f"{path.raw!r} is not a plain file", 0)
-            return string(resolved.read_bytes().decode())
-        except UnicodeDecodeError:
-            raise FunctionError(f"{path.raw!r} is not UTF-8 text", 0) from None
+            return resolved.read_bytes()
         except OSError as error:
             raise FunctionError(f"{path.raw!r} cannot be read: {error.strerror or error}", 0) from None
 
