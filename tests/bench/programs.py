@@ -3,17 +3,17 @@
 Two programs are run in turns, so that both meet the same machine.
 """
 
+import json
 import os
-import resource
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 IDLE_PROVIDER = Path(__file__).parent / "idle_dist"
 
@@ -28,6 +28,19 @@ class Run:
     output: str
 
 
+_MEASURES: Final = """
+import json, os, sys, time
+started = time.perf_counter()
+child = os.posix_spawnp(sys.argv[2], sys.argv[2:], os.environ)
+_, status, usage = os.wait4(child, 0)
+figures = [time.perf_counter() - started, status, usage.ru_utime + usage.ru_stime, usage.ru_maxrss]
+os.write(int(sys.argv[1]), json.dumps(figures).encode())
+"""
+"""A program counts the memory of the process that started it as its own (Linux takes over the peak at exec),
+so a small one starts it.
+"""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
     """A program as it is started."""
@@ -38,26 +51,24 @@ class Command:
 
     def run(self) -> Run:
         """Runs it to its end. Raises ``RuntimeError`` with its output when it fails."""
-        with tempfile.TemporaryFile() as output:
-            started = time.perf_counter()
-            process = subprocess.Popen(
-                self.words,
+        with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as measured:
+            subprocess.run(
+                [sys.executable, "-I", "-S", "-c", _MEASURES, str(measured.fileno()), *self.words],
                 cwd=self.directory,
                 env=dict(self.environment),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
+                pass_fds=[measured.fileno()],
+                check=True,
             )
-            _pid, status, usage = os.wait4(process.pid, 0)
-            wall = time.perf_counter() - started
-            process.returncode = os.waitstatus_to_exitcode(status)
             output.seek(0)
+            measured.seek(0)
             text = output.read().decode(errors="replace")
-        if process.returncode:
-            raise RuntimeError(f"{' '.join(self.words)} ended with {process.returncode}:\n{text[-4000:]}")
-        return Run(
-            wall=wall, processor=usage.ru_utime + usage.ru_stime, memory=_megabytes(usage), output=text
-        )
+            wall, status, processor, memory = json.load(measured)
+        if code := os.waitstatus_to_exitcode(int(status)):
+            raise RuntimeError(f"{' '.join(self.words)} ended with {code}:\n{text[-4000:]}")
+        return Run(wall=wall, processor=processor, memory=_megabytes(memory), output=text)
 
 
 def flareiac(directory: Path, *words: str, cache: Path | None = None, idle: bool = False) -> Command:
@@ -123,5 +134,5 @@ def peak_memory(runs: Sequence[Run]) -> float:
     return max(run.memory for run in runs)
 
 
-def _megabytes(usage: resource.struct_rusage) -> float:
-    return usage.ru_maxrss / (1024 if sys.platform == "linux" else 1024 * 1024)
+def _megabytes(memory: float) -> float:
+    return memory / (1024 if sys.platform == "linux" else 1024 * 1024)
