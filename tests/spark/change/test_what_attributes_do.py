@@ -190,6 +190,7 @@ CASES: dict[str, Case] = {
     "engine.runtime_location": engine('runtime_location = "elsewhere"'),
     "engine.idle_shutdown": engine('idle_shutdown = "9m"'),
     "engine.graceful_stop": engine('graceful_stop = "9m"'),
+    "engine.openlineage": engine('openlineage = { file = "/tmp/lineage.jsonl" }'),
     "stream.watermark": at("stream", 'watermark = { column = "ts", delay = "20m" }', LATE),
     "stream.bad_records": at("stream", LATE + '\n  bad_records = { action = "null" }', LATE),
     "stream.files.path": other('"landing"', '"elsewhere"'),
