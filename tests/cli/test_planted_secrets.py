@@ -58,7 +58,7 @@ engine "local" {
 catalog "lake" {
   type       = "sql"
   uri        = "sqlite:///lake.db"
-  warehouse  = "file://${path.root}/warehouse"
+  warehouse  = "warehouse"
   properties = { "s3.secret-access-key" = secret.submit }
 }
 table "t" {
