@@ -14,7 +14,7 @@ from flareiac.app.workspace import Workspace
 from flareiac.config.load import Configuration
 from flareiac.kernel import codes
 from flareiac.kernel.addresses import Address, parse_address
-from flareiac.kernel.data import ABSENT, Attributes
+from flareiac.kernel.data import ABSENT, Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Failure, Severity, did_you_mean, error
 from flareiac.kernel.durable_files import replace_file
 from flareiac.kernel.lazy_dataclass import dataclass
@@ -200,6 +200,8 @@ class _Adopting:
         place = finding.path
         if any(path == place[: len(path)] for path in self._resource.lifecycle.ignore_changes):
             return "ignore_changes of its block covers that, so no plan changes it."
+        if place and self._type.showing.written_path(place) is None:
+            return "No attribute says it: it follows from the blocks inside, such as their order. Move those."
         return None
 
     def _with(self, finding: DriftFinding) -> Attributes:
@@ -243,10 +245,21 @@ class _Adopting:
         ]
         if others:
             return f"Its block would change {', '.join(others)} as well. Write what differs by its key."
-        attributes = after[str(self._address)].attributes
-        if self._written(attributes) == self._written(wanted):
+        if _without_empty(after[str(self._address)].attributes) == _without_empty(wanted):
             return None
         return "The files cannot say it the way it is there. Write it yourself."
+
+
+def _without_empty(value: Data) -> Data:
+    """The value without what is null or empty: systems do not tell one from the other."""
+    match value:
+        case dict():
+            members = ((name, _without_empty(member)) for name, member in value.items())
+            return {name: member for name, member in members if member not in (None, [], {})}
+        case list() | tuple():
+            return [_without_empty(element) for element in value]
+        case _:
+            return value
 
 
 def _not_a_value(finding: DriftFinding) -> str | None:

@@ -145,6 +145,15 @@ def _set(text: "_Text", block: BlockNode, edit: SetAttribute) -> None:
             text.replace(_inner(known.value), edit.value)
 
 
+def _blocks_like(body: Body, type_name: str) -> list[BlockNode]:
+    """The blocks of a type, and those that make blocks of it."""
+    return [block for block in body.blocks if type_name in (block.type, *_generated(block))]
+
+
+def _generated(block: BlockNode) -> tuple[str, ...]:
+    return block.labels if block.type == "dynamic" else ()
+
+
 def _inner(expression: Expression) -> Expression:
     while isinstance(expression, Parentheses):
         expression = expression.inner
@@ -213,7 +222,7 @@ class _Text:
             opened = self._lines(["{", *kept, *lines, f"{indent}}}"])
             self._replaced.append((start, end, opened))
             return
-        before: Sequence[Node] = body.attributes if beside is None else body.blocks_of(beside)
+        before: Sequence[Node] = body.attributes if beside is None else _blocks_like(body, beside)
         if not before:
             before = body.blocks if beside is not None else ()
         after = self._line_end(_range(before[-1])[1]) if before else self._line_end(start)
@@ -235,10 +244,16 @@ class _Text:
         after = self._line_end(last)
         at = after - 1 if self._text[after - 1 : after] == "\r" else after
         indent = self._indent(first)
-        column = self._text.index("=", first) - first if "=" in self._text[first:last] else 0
+        column = self._key_column(expression.items[0])
         name, _, shown = written.partition(" = ")
         line = f"{indent}{name.ljust(max(column - 1, 0))} = {shown}{',' if separated else ''}"
         self._replaced.append((at, at, self._newline + self._lines([line])))
+
+    def _key_column(self, entry: ObjectItem) -> int:
+        """The column of the equals sign behind a key, counted from the key; 0 where a colon stands there."""
+        (start, end), (value, _) = _range(entry.key), _range(entry.value)
+        separator = self._text[end:value]
+        return end - start + separator.index("=") if "=" in separator else 0
 
     def remove_key(self, expression: ObjectConstructor, key: ObjectItem) -> None:
         """Removes a key of a map, with the separator that it leaves behind."""

@@ -219,6 +219,35 @@ def test_a_column_that_others_dropped_is_taken_out(tmp_path: Path) -> None:
     assert "No changes. Your resources match the configuration." in flareiac(tmp_path, "plan").out
 
 
+def test_columns_that_are_made_by_a_dynamic_block_stay_before_a_new_one(tmp_path: Path) -> None:
+    made = """  column "address" { type = "struct<city: string, zip: int>" }
+  dynamic "column" {
+    for_each = ["x", "y"]
+    labels   = [column.value]
+    content { type = "int" }
+  }
+"""
+    text = LAKE + MANY.replace('  for_each  = toset(["eu", "us"])\n', "").replace("each.key", '"n"')
+    text = text.removesuffix("}\n") + made + "}\n"
+    with applied(tmp_path, text).update_schema() as schema:
+        schema.update_column(("address", "zip"), LongType())
+        schema.add_column("Weird name", DoubleType())
+    ended = adopt(tmp_path, "table.t")
+    assert ended.code == 0, ended.text
+    assert text_of(tmp_path) == text.removesuffix("}\n").replace("zip: int", "zip: long") + (
+        '  column "Weird name" { type = "double" }\n}\n'
+    )
+    assert "No changes. Your resources match the configuration." in flareiac(tmp_path, "plan").out
+    with table(tmp_path, "n.t").update_schema() as schema:
+        schema.update_column("x", LongType())
+        schema.move_first("y")
+    ended = adopt(tmp_path, "table.t")
+    said = " ".join(ended.err.replace("│", " ").split())
+    assert ended.code == 1
+    assert 'The block column "x" is not written out here' in said
+    assert "it follows from the blocks inside, such as their order" in said
+
+
 def test_a_table_that_is_gone_is_not_adopted(tmp_path: Path) -> None:
     target = applied(tmp_path, LAKE + TABLE)
     target.catalog.drop_table("n.t")

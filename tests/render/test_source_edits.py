@@ -82,6 +82,16 @@ def key(name: str, value: object, whole: object = None) -> SetAttribute:
             key("a", None),
             "t {\n  p = {\n    b = 2\n  }\n}\n",
         ),
+        (
+            't {\n  p = {\n    "a" : "x=y"\n  }\n}\n',
+            key("b", 2),
+            't {\n  p = {\n    "a" : "x=y"\n    b = 2\n  }\n}\n',
+        ),
+        (
+            't {\n  p = {\n    "a=b" = 1\n  }\n}\n',
+            key("c", 2),
+            't {\n  p = {\n    "a=b" = 1\n    c     = 2\n  }\n}\n',
+        ),
         ('t {\n  p = {\n    "a" : 1\n  }\n}\n', key("a", 2), 't {\n  p = {\n    "a" : 2\n  }\n}\n'),
         ("t {\n  p = null\n}\n", key("a", 1, {"a": 1}), "t {\n  p = { a = 1 }\n}\n"),
         ("t {\n  a = 1\n}\n", key("a", 1, {"a": 1}), "t {\n  a = 1\n  p = { a = 1 }\n}\n"),

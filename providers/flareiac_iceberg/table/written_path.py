@@ -18,4 +18,8 @@ def taking_over(attributes: Attributes, path: Path, value: Data) -> Attributes:
     name, before = str(path[1]), TableDefinition.of(attributes).columns or {}
     is_gone = value is None and path == ("column", name)
     order = [each for each in dict.fromkeys([*before, name]) if not (is_gone and each == name)]
-    return {**with_value(attributes, ("columns", *path[1:]), value), "column_order": order}
+    # Other writers give a column without a comment an empty one
+    said = None if value == "" else value
+    if isinstance(value, dict):
+        said = {part: None if content == "" else content for part, content in value.items()}
+    return {**with_value(attributes, ("columns", *path[1:]), said), "column_order": order}
