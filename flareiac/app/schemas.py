@@ -17,7 +17,7 @@ _FOLDER: Final = files("flareiac").joinpath("docs", "formats", "printed")
 
 
 def schema_titles() -> Mapping[str, str]:
-    """What each schema is about, by the name of the schema; the language comes first."""
+    """The subject of each schema, by its name; the language comes first."""
     printed = sorted(file.name.removesuffix(_SUFFIX) for file in _FOLDER.iterdir())
     titles = {name: str(_printed(name)["title"]) for name in printed if name != LANGUAGE}
     return {LANGUAGE: TITLE, **titles}

@@ -81,7 +81,7 @@ META: Final = Block(
     },
     blocks={"lifecycle": NestedBlock(nesting=Nesting.SINGLE, block=LIFECYCLE)},
 )
-"""What every block of a resource takes beside the attributes of its type; ``data`` has no lifecycle."""
+"""The attributes and blocks of every resource beside those of its type; ``data`` has no lifecycle."""
 EXCEPTION: Final = Block(
     description="Allows something for a time.",
     attributes={
@@ -180,4 +180,4 @@ OWN_BLOCKS: Final[Mapping[str, OwnBlock]] = {
     "removed": OwnBlock(REMOVED),
     "policy": OwnBlock(POLICY, is_labelled=True),
 }
-"""Those at the top of a file, but for ``data``, whose types are those of the providers."""
+"""The blocks at the top of a file, but for ``data``, whose types are those of the providers."""

@@ -25,7 +25,7 @@ DYNAMIC: Final = Block(
         "labels": Attribute(type=ListType(STRING), description="The labels of each block."),
     },
 )
-"""What a dynamic block takes beside its content."""
+"""The attributes of a dynamic block beside its content."""
 
 
 def expand_dynamic(node: BlockNode, scope: Scope, diagnostics: Diagnostics) -> list[tuple[BlockNode, Scope]]:

@@ -222,7 +222,7 @@ class Plan:
     policy: PolicyResults | None = field(default=None, metadata=OPTIONAL)
     """The answers of the rules of the team; None where there are none."""
     refresh: Literal["", "full", "changed", "none"] = field(default="", metadata=SPARSE)
-    """How much the systems were asked; empty in plans of releases that did not save it."""
+    """The ``-refresh`` with which the systems were asked; empty in plans of releases that did not save it."""
     types: Mapping[str, int] = field(default_factory=dict, metadata=SPARSE)
     """The versions of the types of its resources and references, by type."""
     costs: Costs | None = field(default=None, metadata=UNSTORED)

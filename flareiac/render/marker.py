@@ -25,7 +25,7 @@ def marker(kind: str, *, workspace: str, project: str = "", fingerprints: str | 
 
 
 def place(project: str, workspace: str) -> str:
-    """The names for readers, before the verdict; empty where nothing has to be told apart."""
+    """The names for readers, before the verdict; empty where there is nothing to tell apart."""
     text = ", ".join(
         [
             *([f"project {code(project, _SHOWN)}"] if project else []),

@@ -331,21 +331,21 @@ def _hook(
     message: str,
     operation: Operation,
     clock: Clock,
-    told: Mapping[str, Json] = MappingProxyType({}),
+    additions: Mapping[str, Json] = MappingProxyType({}),
     *,
     level: str = "info",
 ) -> Line:
-    """``told``: what the line says beside the operation. ``elapsed_seconds`` and ``reason`` are Terraform's
-    keys, the others are ours.
+    """``additions``: the parts of the line beside the operation. ``elapsed_seconds`` and ``reason`` are
+    Terraform's keys, the others are ours.
     """
     hook: Line = {"resource": resource_record(operation.address, ""), "action": _VERBS[operation.verb]}
-    hook.update({key: told[key] for key in ("elapsed_seconds", "reason") if key in told})
+    hook.update({key: additions[key] for key in ("elapsed_seconds", "reason") if key in additions})
     hook["flareiac"] = {
         "operation": operation.id,
         "verb": operation.verb.value,
         **({"duty": operation.task} if operation.task else {}),
         **({"stage": operation.stage, "text": operation.text} if operation.stage else {}),
-        **{key: told[key] for key in ("seconds", "apply") if key in told},
+        **{key: additions[key] for key in ("seconds", "apply") if key in additions},
     }
     return _line(level, message, clock, {"type": _type(kind, operation), "hook": hook})
 

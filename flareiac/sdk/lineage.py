@@ -41,7 +41,7 @@ class Dataset:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """What a job reads under one name: ``address`` is that of a stream or a table, or the path of files, as
+    """An input of a job under one name: ``address`` is that of a stream or a table, or the path of files, as
     ``data_flow`` gives it. ``parts``: the addresses of the tables and topics behind it, and datasets that no
     block declares. ``fields``: the columns that are read of each of them, where they are declared with it.
     """

@@ -34,7 +34,7 @@ _SCHEMAS: Final = {
 }
 """Version and name of the schema of each facet that has one name everywhere."""
 _BY_OWNER: Final = {"documentation": "1-1-0/Documentation", "ownership": "1-0-1/Ownership"}
-"""Those whose schema is one for jobs and one for datasets."""
+"""The facets whose schema is one for jobs and one for datasets."""
 
 
 def facet(name: str, /, **content: Any) -> dict[str, dict[str, Any]]:

@@ -185,7 +185,7 @@ def test_an_apply_tells_its_outputs(tmp_path: Path) -> None:
 
 
 def test_a_wait_for_the_lock_is_a_line_after_the_version(tmp_path: Path) -> None:
-    """Whether the lock comes free or not; ``parsed`` looks for one version line, the first one."""
+    """The lock comes free or does not; ``parsed`` looks for one version line, the first one."""
     (tmp_path / "main.flare.hcl").write_text(GOOD, encoding="utf-8")
     command = ("apply", "-json", "-auto-approve", "-lock-timeout=20s")
     assert flareiac(tmp_path, *command).code == 0

@@ -335,7 +335,7 @@ def shown(text: str, secrets: set[str]) -> list[str]:
 
 
 def kept(folder: Path) -> Iterator[tuple[str, str]]:
-    """What lies in the project but its own text, by name."""
+    """Yields the files of the project but its own text, by name."""
     for path in folder.rglob("*"):
         if path.is_file() and path.name != "main.flare.hcl" and path.parent.name != "private":
             yield str(path.relative_to(folder)), path.read_bytes().decode(errors="replace")

@@ -2,7 +2,7 @@
 says who wrote it.
 
 ``recorded/RELEASE-review.plan`` is never made again for a release that has one (``recording.record_plan``
-made it). The folder beside it holds what commands print of it; FLAREIAC_UPDATE_GOLDEN=1 writes that anew
+made it). The folder beside it holds what commands print of it; FLAREIAC_UPDATE_GOLDEN=1 writes that again
 where the words of a command change. Any other difference is a plan that is read as something else.
 """
 

@@ -211,14 +211,14 @@ def test_one_issue_is_opened_told_what_is_new_and_closed(
     before = len([it for it in forge.requests if not it.startswith("GET")])
     night(3, "01", "02")
     assert len([it for it in forge.requests if not it.startswith("GET")]) == before, (
-        "the same is not told again"
+        "the same is not reported again"
     )
     night(3, "02", "03")
     assert now() == (["open"], 1)
-    told = forge.entries("comments")[0]["body"]
-    assert told.startswith("New findings: 1.\n\n| resource |")
-    assert "table.t03" in told
-    assert "table.t02" not in told
+    body = forge.entries("comments")[0]["body"]
+    assert body.startswith("New findings: 1.\n\n| resource |")
+    assert "table.t03" in body
+    assert "table.t02" not in body
     night(3, "03")
     assert now() == (["open"], 1), "what is gone changes the text and tells no one"
     assert "table.t02" not in forge.entries("issues")[0]["body"]

@@ -19,7 +19,7 @@ NEWER: Final = 'unexpected key "queue" for "concurrency" section'
 
 
 def checked(*words: str | Path, folder: Path = PROJECT) -> str:
-    """What a checker says of the files; it has nothing against them."""
+    """The output of a checker of the files, which complains about none of them."""
     if shutil.which(str(words[0])) is None:
         pytest.skip(f"{words[0]} is not installed here")
     done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)

@@ -319,7 +319,7 @@ PRINTED: Final = (
         "every command",
     ),
 )
-"""What commands print for programs."""
+"""The documents that commands print for programs."""
 DOCUMENTS: Final = (
     Document(
         name="state",

@@ -68,7 +68,7 @@ Diagnostic = form(
 
 
 class Failed(TypedDict):
-    """What a command prints that cannot do its work, in place of its own document."""
+    """The document of a command that cannot do its work, in place of its own."""
 
     format_version: Literal["1.0"]
     diagnostics: list[Diagnostic]

@@ -1,4 +1,4 @@
-"""What commands print with ``-json`` fits its schema, and every command that prints JSON has one."""
+"""Each document that a command prints with ``-json`` fits its schema, and each such command has one."""
 
 import json
 import typing

@@ -44,7 +44,7 @@ from tests.model.test_codecs import ENTRY, PLAN, SNAPSHOT
 from tests.support.command_line import flareiac
 
 RECORDS = (*DOCUMENTS, *(document for document in PRINTED if document.name in ("report", "why", "graph")))
-"""Those that are one record; see ``test_printed_documents`` for the others."""
+"""The documents that are one record; see ``test_printed_documents`` for the others."""
 VALIDATORS = {document.name: Draft202012Validator(document.schema()) for document in RECORDS}
 
 

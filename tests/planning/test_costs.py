@@ -1,4 +1,4 @@
-"""What a plan costs: exact sums, nothing positive shown as nothing, nothing unknown counted as zero."""
+"""Costs of a plan: exact sums, nothing positive shown as nothing, nothing unknown counted as zero."""
 
 from dataclasses import replace
 from decimal import Decimal

@@ -411,9 +411,9 @@ def test_readtheplan(place: Path, plans: dict[str, Path]) -> None:
         done = _run(_python_tool(place, "readtheplan"), "analyze", str(plan))
         assert done.returncode == 0, (name, done)
         rows = [line.strip("| ").split(" | ") for line in done.stdout.splitlines() if line.startswith("| ")]
-        told = {cells[2]: (cells[0], re.findall("[a-z-]+", cells[1])) for cells in rows[2:]}
-        assert {address: verbs for address, (_, verbs) in told.items()} == _actions(plan), (name, done)
-        mild = {address for address, (risk, _) in told.items() if risk in ("safe", "review")}
+        named = {cells[2]: (cells[0], re.findall("[a-z-]+", cells[1])) for cells in rows[2:]}
+        assert {address: verbs for address, (_, verbs) in named.items()} == _actions(plan), (name, done)
+        mild = {address for address, (risk, _) in named.items() if risk in ("safe", "review")}
         losing = {address for address, verbs in _actions(plan).items() if "delete" in verbs}
         assert not losing & mild, (name, done)
 
@@ -422,8 +422,8 @@ def test_tfsumpy(place: Path, plans: dict[str, Path]) -> None:
     for name, plan in plans.items():
         done = _run(_python_tool(place, "tfsumpy"), "-o", "json", "--detailed", str(plan))
         assert done.returncode == 0, (name, done)
-        told = {item["identifier"]: item["action"] for item in json.loads(done.stdout)["resources"]}
-        assert told == _wanted(plan), (name, done)
+        named = {item["identifier"]: item["action"] for item in json.loads(done.stdout)["resources"]}
+        assert named == _wanted(plan), (name, done)
 
 
 def test_tofui(place: Path, plans: dict[str, Path], tmp_path: Path) -> None:
@@ -433,14 +433,14 @@ def test_tofui(place: Path, plans: dict[str, Path], tmp_path: Path) -> None:
         done = _run(_python_tool(place, "tofui"), *words, folder=tmp_path)
         assert done.returncode == 0, (name, done)
         page = (tmp_path / f"plan{number}.html").read_text(encoding="utf-8")
-        told = re.findall(r'data-action="([^"]+)" data-address="([^"]+)"', page)
+        named = re.findall(r'data-action="([^"]+)" data-address="([^"]+)"', page)
         wanted = _wanted(plan, without=(*_UNCHANGED, ["forget"]))
         changes = {
             html.unescape(address): action
-            for action, address in told
+            for action, address in named
             if action != "no-op" and not address.startswith("output_")
         }
-        assert changes == wanted, (name, told)
+        assert changes == wanted, (name, named)
         assert VALUE not in page
 
 
@@ -455,14 +455,14 @@ def test_tf_peek(place: Path, plans: dict[str, Path]) -> None:
             assert "KeyError: 'forget'" in re.sub(r"\s+", " ", done.stdout + done.stderr), (name, done)
             continue
         assert done.returncode == 0, (name, done)
-        told: dict[str, str] = {}
+        named: dict[str, str] = {}
         section = ""
         for line in done.stdout.partition("Resource Details")[2].splitlines():
             if heading := re.match(r"### \S+ (\w+)", line):
                 section = heading[1].lower()
             elif address := re.fullmatch(r"\*`(.+)`\*", line):
-                told[address[1]] = section
-        assert told == wanted, (name, done)
+                named[address[1]] = section
+        assert named == wanted, (name, done)
         assert VALUE not in done.stdout
     assert 0 < ended < len(plans)
 

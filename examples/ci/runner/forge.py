@@ -31,7 +31,7 @@ Entry = dict[str, Any]
 
 
 class Forge:
-    """What the forge holds: a list of each kind, in ``store/forge.json``. ``busy``: so many requests are
+    """The content of the forge: a list of each kind, in ``store/forge.json``. ``busy``: so many requests are
     answered with 502 first.
     """
 

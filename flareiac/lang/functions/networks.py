@@ -16,7 +16,7 @@ _LEADING_ZEROS: Final = re.compile(r"(?<![0-9A-Fa-f:])0+(?=[0-9])")
 _MAPPED: Final = 96
 """An IPv6 prefix of so many bits or more may be one of IPv4 addresses (RFC 4291, 2.5.5.2)."""
 _MOST_NEW_BITS: Final = 32
-"""Of one subnet, as in Terraform: no list of networks is meant to be longer."""
+"""One subnet may have so many more bits, as in Terraform: no list of networks is meant to be longer."""
 
 
 def _network(text: str) -> _Network:

@@ -75,7 +75,7 @@ class WorkStep:
     effect: Effect
     why: str = field(default="", metadata=SPARSE)
     rules: tuple[str, ...] = field(default=(), metadata=SPARSE)
-    """Those that ``why`` quotes, by the names that ``explain`` takes."""
+    """The rules that ``why`` quotes, by the names that ``explain`` takes."""
 
 
 class StateVerdict(StrEnum):

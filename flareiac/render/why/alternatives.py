@@ -1,5 +1,5 @@
-"""What would give a change another class: derived from the blockers of the plan, from the comparison of three
-values, from the classes of attributes in the schema and from the measured rules. Pure.
+"""The outcomes that a change would have had otherwise: derived from the blockers of the plan, from the
+comparison of three values, from the classes of attributes in the schema and from the measured rules. Pure.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -58,7 +58,7 @@ def alternatives(
 
 
 def _nothing(resource: PlannedResource, written: Callable[[Path], Path | None]) -> Iterator[Alternative]:
-    """What makes the three values equal, so that nothing is planned."""
+    """The edit that makes the three values equal, so that nothing is planned."""
     source = "comparison of declared, recorded and live"
     match resource.action:
         case Action.CREATE:

@@ -109,8 +109,10 @@ class Causes:
 
 def _joined(reasons: Sequence[str]) -> str:
     """The reasons as one clause, without those that another one contains."""
-    told = [why for why in dict.fromkeys(reasons) if not any(why != each and why in each for each in reasons)]
-    return "; ".join(told)
+    distinct = [
+        why for why in dict.fromkeys(reasons) if not any(why != each and why in each for each in reasons)
+    ]
+    return "; ".join(distinct)
 
 
 def _changes(resource: PlannedResource, name: str | int) -> bool:

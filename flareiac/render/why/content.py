@@ -110,7 +110,7 @@ class ReasonedTask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """What was compared. ``unchanged``: the attributes without a difference. ``identity``: the observed
+    """The comparison. ``unchanged``: the attributes without a difference. ``identity``: the observed
     object as its system names it.
     """
 

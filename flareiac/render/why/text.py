@@ -138,7 +138,7 @@ def _differences(answer: Answer, resource: PlannedResource, look: RenderOptions)
 
 
 def _origin(shown: ChangedAttribute, *, is_new: bool) -> list[str]:
-    """Where a difference comes from; of a new object every attribute is declared and nothing else."""
+    """The origin of a difference; of a new object every attribute is declared and nothing else."""
     if shown.origin in (Origin.DRIFT, Origin.BOTH):
         return [f"{_SOURCES[shown.origin]} (live: {inline(shown.live)}; recorded: {inline(shown.old)})"]
     if is_new:

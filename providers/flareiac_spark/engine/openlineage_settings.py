@@ -1,4 +1,4 @@
-"""Where the driver of an engine sends events of OpenLineage, as users write it and as it is kept. Pure."""
+"""The target of an engine's events of OpenLineage, as users write it and as it is kept. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import field

@@ -175,7 +175,7 @@ class Source(ABC):
         return ()
 
     def lineage_parts(self, references: References, project: Project) -> tuple[str | DatasetName, ...]:
-        """What it reads, for other programs: addresses of blocks, and the names of datasets without one."""
+        """The data that it reads, for other programs: addresses of blocks, and names of other datasets."""
         del references, project
         return ()
 

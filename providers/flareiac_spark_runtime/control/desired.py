@@ -33,7 +33,7 @@ class PoolSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenLineageTarget:
-    """Where events of OpenLineage go: to ``url`` or to ``file``, the other one is empty. ``api_key`` is the
+    """The target of events of OpenLineage: ``url`` or ``file``, the other one is empty. ``api_key`` is the
     text that stands for a secret, empty for none. ``namespace``: that of the jobs.
     """
 
@@ -75,7 +75,7 @@ class ApplicationSettings:
     """The lines of its logs; empty for plain text."""
     pools: Mapping[str, PoolSettings] = field(default_factory=dict, metadata=SPARSE)
     openlineage: OpenLineageTarget | None = field(default=None, metadata=SPARSE)
-    """Where events of OpenLineage go, None for nowhere."""
+    """The target of events of OpenLineage, None for nowhere."""
 
     @property
     def packages(self) -> tuple[str, ...]:

@@ -151,7 +151,7 @@ class JobStatus:
     before this driver's.
     """
     lineage_run: str = field(default="", metadata=SPARSE)
-    """The id of the run that OpenLineage was told has begun; empty once it was told that it has ended."""
+    """The id of the run whose START was sent to OpenLineage; empty once its end was sent."""
     lineage_dropped: int = field(default=0, metadata=SPARSE)
     """Events of OpenLineage that this driver has dropped."""
 

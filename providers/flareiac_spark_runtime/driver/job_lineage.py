@@ -1,5 +1,6 @@
-"""What a driver tells OpenLineage: a run for itself, and one below it for each start of a job. The thread of
-a job hands over an event and goes on; what an event says of tables is looked up in the thread that sends.
+"""The runs that a driver reports to OpenLineage: a run for itself, and one below it for each start of a job.
+The thread of a job hands over an event and goes on; what an event says of tables is looked up in the thread
+that sends.
 """
 
 import contextlib
@@ -55,7 +56,7 @@ _OWN: Final = (CHECKPOINT_ID, BATCH_ID)
 
 
 class Lineage:
-    """Of one driver. Nothing is sent, and no thread runs, before ``adopt`` was given a target."""
+    """The runs of one driver. Nothing is sent, and no thread runs, before ``adopt`` was given a target."""
 
     def __init__(self, application: str = "", log: Logger | None = None) -> None:
         self._id = str(uuid.UUID(application)) if application else str(uuid.uuid4())
@@ -189,7 +190,7 @@ class JobRun:
 
     @property
     def id(self) -> str:
-        """Its id, empty while no one is told of it."""
+        """Its id, empty while no event of it was sent."""
         return self._id if self._said else ""
 
     def start(self) -> None:
@@ -270,7 +271,7 @@ class JobRun:
         return self._names[identifier]
 
     def _written(self, query: QueryStatus, batch: int) -> dict[str, Written]:
-        """What the batch wrote, by output: nothing for one that it did not change."""
+        """The changes of the batch, by output: nothing for one that it did not change."""
         written = {}
         for output in self._spec.table_outputs:
             if self._spec.query_of(output.name) == query.output:

@@ -222,8 +222,10 @@ class JobRunner(threading.Thread):
                 raise refusal_of(self._problem)
 
         try:
-            told = replace(ready, on_commit=run.commit)
-            done = run_ready(told, spec, self._stop_asked, self._around.graceful_seconds, report, self._log)
+            reporting = replace(ready, on_commit=run.commit)
+            done = run_ready(
+                reporting, spec, self._stop_asked, self._around.graceful_seconds, report, self._log
+            )
         finally:
             self._running = self._problem = None
         rows = rows_read(self.status.queries)

@@ -22,7 +22,7 @@ class QueryWatch:
         self.status = QueryStatus(output=output, id=query.id, run_id=query.runId)
         self.idle = False
         self.on_commit: OnCommit | None = None
-        """Is told of each committed batch, oldest first."""
+        """Is called for each committed batch, oldest first."""
         self._scans = BatchScans(query)
         self._moved_at = self._level_at = time.monotonic()
         self._batch_at: float | None = None

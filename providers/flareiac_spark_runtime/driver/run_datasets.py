@@ -28,7 +28,7 @@ NamesOf: TypeAlias = Callable[[tuple[str, ...]], TableNames]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """What one commit did to a table; None where that is not known."""
+    """The change of a table by one commit; None where that is not known."""
 
     snapshot_id: int | None
     rows: int | None = None
@@ -38,8 +38,8 @@ class Written:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchFacts:
-    """What a batch read and wrote. ``scans``: how often Spark read its sources, None where that is not known.
-    ``written`` by output.
+    """The numbers of a batch, read and written. ``scans``: how often Spark read its sources, None where that
+    is not known. ``written`` by output.
     """
 
     sources: tuple[SourceReport, ...] = ()

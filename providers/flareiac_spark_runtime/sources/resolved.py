@@ -132,7 +132,7 @@ class ResolvedSource(ABC):
 
     @property
     def datasets(self) -> tuple[DatasetName, ...]:
-        """What it reads for other programs, where that is no table: folders of files, topics."""
+        """The data that it reads, for other programs, where that is no table: folders of files, topics."""
         return ()
 
     def is_reported(self, description: str, end: Any) -> bool | None:

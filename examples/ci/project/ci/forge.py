@@ -35,7 +35,7 @@ LABEL = "flareiac-drift"
 REASONS = {
     401: "the token is not known or has expired",
     403: "the token may not do that: see the permissions of the job",
-    404: "there is no such thing, or the token may not see it",
+    404: "it does not exist, or the token may not see it",
     422: "the text was not accepted",
 }
 Found = dict[str, Any]
@@ -348,7 +348,7 @@ def _encoded(name: str) -> str:
 
 
 def sarif(file: str) -> int:
-    """Uploads it; a repository without code scanning is told so, which is no failure."""
+    """Uploads it; a repository without code scanning gets a line in the log, and the job goes on."""
     there = forge()
     if not isinstance(there, GitHub):
         return 0
