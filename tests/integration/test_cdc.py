@@ -207,7 +207,7 @@ def test_changes_of_avro_go_on_when_the_source_gets_a_column(
     send(WIDER)
     expect(lake, "people", source)
     found = lake.status()["job.people"]
-    assert found["phase"] == "running"
+    assert found["phase"] in ("running", "idle")
     assert not found.get("failures"), lake.told()
     done = lake.run("plan")
     assert 'column "note" { type = "string" }' in done.err + done.out

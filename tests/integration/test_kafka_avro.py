@@ -174,7 +174,7 @@ def test_a_schema_that_appears_while_the_job_runs_is_learned_and_no_failure(
     expect(lake, orders)
     assert {row["zip"] for row in lake.rows("orders")} == {None, "8000"}
     found = lake.status()["job.orders"]
-    assert found["phase"] == "running"
+    assert found["phase"] in ("running", "idle")
     assert not found.get("failures"), lake.told()
 
 
