@@ -93,7 +93,9 @@ def _embed_connections(call: ModuleCall) -> None:
 def _evaluate(call: ModuleCall) -> None:
     for node in call.order():
         kind, name = node.split(".", 1)
-        if kind == "output":
+        if kind == "var":
+            call.validate(name)
+        elif kind == "output":
             call.evaluate_output(name)
         elif kind == "local":
             call.evaluate_local(name)

@@ -13,7 +13,7 @@ from flareiac.config.kept_blocks import surroundings_of
 from flareiac.config.members import members
 from flareiac.config.output_values import output_value
 from flareiac.config.symbols import BUILT_IN_ROOTS, LazyNames, check_declared, kind_and_name, node_of
-from flareiac.config.variables import Inputs, validate_variables, variable_values
+from flareiac.config.variables import Inputs, validate_variable, variable_values
 from flareiac.kernel import codes
 from flareiac.kernel.addresses import Address, InstanceKey, render_key
 from flareiac.kernel.data import UNKNOWN
@@ -103,15 +103,14 @@ class ModuleCall:
         return not self.failed.isdisjoint([node, *self.needs(node)])
 
     def take(self, inputs: Inputs) -> None:
-        """Gives the variables their values, and validates these."""
+        """Gives the variables their values. ``validate`` checks each, once what its checks need is there."""
         blocks, diagnostics = self.module.variables, self.evaluation.diagnostics
         self.variables = variable_values(blocks, inputs, self.scope, diagnostics)
-        validate_variables(blocks, self.variables, self.scope, diagnostics)
         self.failed |= {f"var.{name}" for name, value in self.variables.items() if not value.is_known}
 
     def order(self) -> Sequence[str]:
-        """All nodes but variables, each after those that it needs; none after a circle. Nodes that mention
-        what is not declared, and those that need such a node, have failed then.
+        """All nodes, each after those that it needs (a variable: what its validations mention); none after a
+        circle. Nodes that mention what is not declared, and those that need such a node, have failed then.
         """
         nodes = self._nodes()
         needs = {name: self._needed_by(name, node, nodes) for name, node in nodes.items()}
@@ -119,11 +118,11 @@ class ModuleCall:
         for name in self.module.resources:
             needs[name] += fall_back(kind_and_name(name)[0])
         try:
-            order = [name for name in topological(needs) if not name.startswith("var.")]
+            order = topological(needs)
         except Cycle as cycle:
             self.evaluation.diagnostics.error(
                 codes.VALUE_CYCLE,
-                f"{' -> '.join(cycle.nodes)}. Break the circle by writing one of these values out.",
+                f"{' -> '.join(cycle.nodes)}. {_way_out_of(cycle.nodes)}",
                 subject=declared_at(nodes[cycle.nodes[0]]),
             )
             self.failed |= set(nodes)
@@ -133,10 +132,22 @@ class ModuleCall:
                 self.failed.add(name)
         return order
 
+    def validate(self, name: str) -> None:
+        """Checks the value of a variable. It has failed where that is not valid."""
+        node, diagnostics = f"var.{name}", self.evaluation.diagnostics
+        if self.is_broken(node):
+            self.failed.add(node)
+            return
+        before = len(diagnostics)
+        validate_variable(name, self.module.variables[name], self.scope, diagnostics)
+        if len(diagnostics) > before:
+            self.failed.add(node)
+
     def evaluate_local(self, name: str) -> None:
         """Gives a local its value: an unknown one where it has failed."""
         node, diagnostics = f"local.{name}", self.evaluation.diagnostics
-        if node in self.failed:
+        if self.is_broken(node):
+            self.failed.add(node)
             self.locals[name] = unknown()
             return
         before = len(diagnostics)
@@ -189,16 +200,16 @@ class ModuleCall:
     def _needed_by(
         self, name: str, node: AttributeNode | BlockNode, nodes: Mapping[str, AttributeNode | BlockNode]
     ) -> list[str]:
-        """The declared nodes that a node needs; a variable needs none, for only its checks mention others."""
+        """The declared nodes that a node needs; those of a variable are mentioned by its validations."""
         types, traversals = self.evaluation.types, traversals_of(node)
         mentioned = [other for each in traversals if (other := node_of(each, types)) is not None]
         self._mentioned[name] = mentioned
-        if name.startswith("var."):
-            return []
         complaints = self.evaluation.diagnostics if self.text_is_read else Diagnostics()
         if not check_declared(traversals, nodes, types, complaints):
             self.failed.add(name)
-        return [need for need in mentioned if need in nodes]
+        return [
+            need for need in mentioned if need in nodes and not (need == name and name.startswith("var."))
+        ]
 
     def _default_connections(self, kind: str) -> list[str]:
         """The declared connections that attributes of a type fall back to."""
@@ -271,6 +282,16 @@ class ModuleCall:
             value = UNKNOWN if recorded is None else recorded.identity.get(name, UNKNOWN)
             attributes[name] = unknown(type_) if value is UNKNOWN else from_data(value)
         return resource_value(text, address.type, attributes)
+
+
+def _way_out_of(circle: Sequence[str]) -> str:
+    variable = next((node for node in circle if node.startswith("var.")), None)
+    if variable is None:
+        return "Break the circle by writing one of these values out."
+    return (
+        f"{variable} is in the circle by what its validation blocks mention. Move that check to a variable "
+        "that none of the others mentions."
+    )
 
 
 def _values_of(root: str, declared: Mapping[str, object], values: Mapping[str, Value]) -> Value:

@@ -1,8 +1,9 @@
 """The value of an ``output`` block. Pure."""
 
+from flareiac.config.conditions import check_condition
 from flareiac.config.own_blocks import OUTPUT
 from flareiac.config.shape import check_shape
-from flareiac.config.variables import check_condition, flag
+from flareiac.config.variables import flag
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.lang.evaluate import evaluate

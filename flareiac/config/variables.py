@@ -4,11 +4,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from flareiac.config.own_blocks import CHECKED, VARIABLE
-from flareiac.config.shape import check_shape
+from flareiac.config.conditions import decide, written_condition
+from flareiac.config.own_blocks import VARIABLE
 from flareiac.kernel import codes
-from flareiac.kernel.articles import with_article
-from flareiac.kernel.codes import Code
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.sources import Source, Span
@@ -28,6 +26,7 @@ from flareiac.kernel.types import (
 from flareiac.lang.conversion import ConversionError, convert, named
 from flareiac.lang.evaluate import evaluate
 from flareiac.lang.parse import parse_expression, parse_file
+from flareiac.lang.references import references
 from flareiac.lang.scope import Scope
 from flareiac.lang.syntax import BlockNode
 from flareiac.lang.type_expressions import TypeConstraint, parse_type
@@ -78,12 +77,26 @@ def variable_values(
     }
 
 
-def validate_variables(
-    blocks: Mapping[str, BlockNode], values: Mapping[str, Value], scope: Scope, diagnostics: Diagnostics
-) -> None:
-    """Checks the ``validation`` blocks, in a scope where ``var`` has these values."""
-    for name, block in blocks.items():
-        _validate(name, block, values, scope, diagnostics)
+def validate_variable(name: str, block: BlockNode, scope: Scope, diagnostics: Diagnostics) -> None:
+    """Checks the ``validation`` blocks of a variable, in a scope where ``var`` has the values of all and what
+    else they mention is evaluated.
+    """
+    for nested in block.body.blocks_of("validation"):
+        parts = written_condition(nested, diagnostics)
+        if parts is None:
+            continue
+        condition, message = parts
+        if not any((each.root, *each.steps[:1]) == ("var", name) for each in references(condition)):
+            diagnostics.error(
+                codes.VALIDATION_OF_SOMETHING_ELSE,
+                f"It does not mention var.{name}. A validation checks the value of its own variable; it may "
+                "compare it with others.",
+                subject=condition.span,
+            )
+            continue
+        verdict = decide(condition, message, scope, diagnostics, codes.INVALID_VARIABLE_VALUE)
+        if verdict.problem is not None:
+            diagnostics.add(verdict.problem)
 
 
 def _outside(
@@ -200,7 +213,17 @@ class _Variable:
 
     def default(self) -> Value | None:
         written = self.block.body.attribute("default")
-        return evaluate(written.expr, self.scope, self.diagnostics) if written else None
+        if written is None:
+            return None
+        mentioned = references(written.expr)
+        for each in mentioned:
+            self.diagnostics.error(
+                codes.DEFAULT_NOT_FIXED,
+                f"A default is a fixed value, and {each} is not one. Leave the default null, and choose in a "
+                f"local value: locals {{ {self.name} = coalesce(var.{self.name}, {each}) }}.",
+                subject=each.span,
+            )
+        return None if mentioned else evaluate(written.expr, self.scope, self.diagnostics)
 
     def raw(
         self, given: _GivenValue | None, constraint: TypeConstraint | None, *, hidden: bool
@@ -294,46 +317,3 @@ def flag(block: BlockNode, name: str, default: bool, scope: Scope, diagnostics: 
             codes.WRONG_TYPE, f'"{name}" takes true or false: {problem}.', subject=attribute.expr.span
         )
         return default
-
-
-def _validate(
-    name: str, block: BlockNode, values: Mapping[str, Value], scope: Scope, diagnostics: Diagnostics
-) -> None:
-    for nested in block.body.blocks_of("validation"):
-        check_condition(nested, scope, diagnostics, codes.INVALID_VARIABLE_VALUE, values[name])
-
-
-def check_condition(
-    block: BlockNode, scope: Scope, diagnostics: Diagnostics, code: Code, subject: Value | None = None
-) -> None:
-    """Evaluates a block of ``condition`` and ``error_message``; a false condition is an error with that
-    message.
-    """
-    check_shape(block, CHECKED, diagnostics)
-    condition, message = block.body.attribute("condition"), block.body.attribute("error_message")
-    if condition is None or message is None:
-        diagnostics.error(
-            codes.INCOMPLETE_CHECK,
-            f"{with_article(block.type, capital=True)} block takes condition and error_message, and one of "
-            "them is missing.",
-            subject=block.header_span,
-        )
-        return
-    if subject is not None and not subject.is_known:
-        return
-    result = evaluate(condition.expr, scope, diagnostics)
-    try:
-        holds = convert(result, BOOL)
-    except ConversionError as problem:
-        diagnostics.error(
-            codes.CONDITION_NOT_BOOL,
-            f"The condition must be true or false: {problem}.",
-            subject=condition.expr.span,
-        )
-        return
-    if holds.raw is False:
-        text = evaluate(message.expr, scope, diagnostics)
-        shown = (
-            text.raw if isinstance(text.raw, str) and not text.sensitive else "The condition does not hold."
-        )
-        diagnostics.error(code, shown, subject=condition.expr.span)

@@ -298,7 +298,7 @@ def test_what_follows_from_another_error_is_not_told(
         ),
         (
             (
-                'variable "x" {\n default = 1\n validation {\n condition = true\n error_message = ""\n '
+                'variable "x" {\n default = 1\n validation {\n condition = var.x > 0\n error_message = ""\n '
                 'severity = "error"\n }\n}'
             ),
             "FIL201",

@@ -51,7 +51,7 @@ def called(evaluation: Evaluation, name: str) -> ModuleCall:
     call.take(Inputs(environment={}, given=[Given(name="name", text=name, origin="the call")]))
     for node in call.order():
         kind, _, label = node.partition(".")
-        {"local": call.evaluate_local, "output": call.evaluate_output}[kind](label)
+        {"var": call.validate, "local": call.evaluate_local, "output": call.evaluate_output}[kind](label)
     return call
 
 
