@@ -255,7 +255,7 @@ class _Reader:
     def heredoc(self) -> None:
         """Reads on inside a heredoc, up to its end or to the next interpolation."""
         marker, opened = self.open[-1]
-        closing = re.compile(r"[ \t]*" + re.escape(marker.lstrip("<-")) + r"[ \t]*(?=\r?\n|\Z)")
+        closing = re.compile(r"[ \t]*" + re.escape(marker.lstrip("<-")) + r"[ \t]*(?=\r?(?:\n|\Z))")
         start, text = self.at, self.text
         while True:
             fresh_line = text[self.at - 1] == "\n"
