@@ -2,11 +2,8 @@
 records it. Asks systems, reads the state, changes neither; the command writes the files.
 """
 
-import errno
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from pathlib import Path
 
 from flareiac.app.drift import drift
 from flareiac.app.plan import PlanRequest
@@ -16,7 +13,6 @@ from flareiac.kernel import codes
 from flareiac.kernel.addresses import Address, parse_address
 from flareiac.kernel.data import ABSENT, Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Failure, Severity, did_you_mean, error
-from flareiac.kernel.durable_files import replace_file
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.sources import Source, Span
 from flareiac.lang.parse import parse_file
@@ -79,37 +75,6 @@ def adopt(workspace: Workspace, wanted: str, request: PlanRequest, *, timeout: f
         diagnostics=outcome.diagnostics,
         sources=configuration.sources,
     )
-
-
-def write_texts(root: Path, before: Mapping[str, Source], texts: Mapping[str, str]) -> None:
-    """Writes new texts of files that still have the text of ``before``, each whole or not at all, with the
-    mode and the byte order mark that it had. Raises ``Failure``.
-    """
-    contents: dict[Path, tuple[bytes, int]] = {}
-    for name, text in texts.items():
-        path = (root / name).resolve()
-        try:
-            content, mode = path.read_bytes(), path.stat().st_mode & 0o7777
-        except OSError as problem:
-            raise _not_written(name, problem) from problem
-        if not os.access(path, os.W_OK):
-            raise _not_written(name, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
-        mark = _BOM if content.startswith(_BOM) else b""
-        if content.removeprefix(mark) != before[name].text.encode():
-            why = f"{name} was changed while its new text was shown. Nothing was written; run it again."
-            raise Failure(error(codes.FILE_NOT_WRITTEN, why))
-        contents[path] = mark + text.encode(), mode
-    for path, (content, mode) in contents.items():
-        try:
-            replace_file(path, content, mode)
-            path.chmod(mode)
-        except OSError as problem:
-            raise _not_written(path.name, problem) from problem
-
-
-def _not_written(name: str, problem: OSError) -> Failure:
-    way_out = "Make it writable, or write the value yourself."
-    return Failure(error(codes.FILE_NOT_WRITTEN, f"{name}: {problem.strerror or problem}. {way_out}"))
 
 
 def _address(findings: Sequence[DriftFinding]) -> Address:

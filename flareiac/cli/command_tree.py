@@ -45,6 +45,11 @@ CORE: Final[Commands] = {
         "Check the configuration without reading any system.",
         reads_only=True,
     ),
+    "fmt": Command(
+        ".fmt:fmt",
+        "Lay out the files of a project as terraform fmt does: indentation, spaces and alignment.",
+        reads_only=True,
+    ),
     "plan": Command(
         ".plan:plan",
         "Show what would happen to tables, data, running queries and their state. Changes nothing.",

@@ -17,12 +17,16 @@ class ExitCode(IntEnum):
     CANCELLED = 8
     USAGE = 64
 
+    # As Terraform's fmt has them:
+    UNREADABLE_FILE = 2
+    UNFORMATTED_FILE = 3
+
 
 MEANINGS: dict[ExitCode, str] = {
     ExitCode.DONE: "done, or no changes",
     ExitCode.ERROR: "error",
-    ExitCode.CHANGES: "changes (plan -detailed-exitcode)",
-    ExitCode.DRIFT: "drift (drift)",
+    ExitCode.CHANGES: "changes (plan -detailed-exitcode), or a file that cannot be formatted (fmt)",
+    ExitCode.DRIFT: "drift (drift), or a file that needs formatting (fmt -check)",
     ExitCode.BLOCKED: "the plan holds a blocked action, or does not meet a rule of the team",
     ExitCode.LOCKED: "the state lock was not obtained",
     ExitCode.STALE: "the plan is stale, or took a change or a place for what it is not",

@@ -23,7 +23,6 @@ _NO_LOGIN: Final = (
 
 SUBSTITUTES: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "fmt": "FlareIaC has no formatter yet. terraform fmt - formats HCL from standard input.",
         "console": "The value of an expression: write an output block, and flareiac plan shows what it would "
         "be.",
         "test": "flareiac validate checks the configuration; apply has Spark check the SQL before it changes "

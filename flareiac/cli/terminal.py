@@ -4,7 +4,8 @@ import io
 import os
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from flareiac.kernel import codes
@@ -68,6 +69,18 @@ class Terminal:
         """Prints a result byte for byte; on a terminal as ``out``. Raises what ``out`` raises."""
         _write(visible(text) if sys.stdout.isatty() else text)
 
+    def out_exactly(self, text: str) -> None:
+        """Prints the text of a file byte for byte, without a newline that it does not have; on a terminal as
+        ``out``. Raises what ``out`` raises.
+        """
+        if sys.stdout.isatty() or not isinstance(sys.stdout, io.TextIOWrapper):
+            _write(visible(text))
+        else:
+            sys.stdout.flush()
+            with _no_room():
+                sys.stdout.buffer.write(text.encode())
+                sys.stdout.buffer.flush()
+
     def out_json(self, line: Mapping[str, object]) -> None:
         """Prints one line of JSON. Raises what ``out`` raises."""
         self.json_begun = True
@@ -96,9 +109,16 @@ class Terminal:
 
 
 def _write(text: str) -> None:
-    try:
+    with _no_room():
         sys.stdout.write(text if text.endswith("\n") else text + "\n")
         sys.stdout.flush()
+
+
+@contextmanager
+def _no_room() -> Iterator[None]:
+    """Turns what a full disk answers into ``Failure``; a reader that is gone stays what it is."""
+    try:
+        yield
     except BrokenPipeError:
         raise
     except OSError as problem:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from flareiac.kernel.data import Data, Reference
 from flareiac.lang.escapes import quote
+from flareiac.lang.layout import formatted
 from flareiac.sdk.importing import Call, Written, WrittenBlock
 
 _WIDTH = 110
@@ -18,11 +19,13 @@ _KEYWORDS = frozenset({"true", "false", "null", "for", "if", "in"})
 
 
 def file_text(blocks: Sequence[WrittenBlock], *, notes: Sequence[str] = ()) -> str:
-    """A whole file: the blocks with an empty line between them, then notes as comments."""
+    """A whole file, laid out as ``fmt`` does it: the blocks with an empty line between them, then notes as
+    comments.
+    """
     parts = ["\n".join(block_lines(block, "")) for block in blocks]
     if notes:
         parts.append("\n".join(line for note in notes for line in _comment(note, "")))
-    return "\n\n".join(parts) + "\n"
+    return formatted("\n\n".join(parts) + "\n")
 
 
 def block_lines(block: WrittenBlock, indent: str) -> Iterator[str]:

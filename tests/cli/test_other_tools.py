@@ -35,7 +35,7 @@ def test_what_is_named_instead_exists(typed: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "typed", [["fmt"], ["taint", "table.x"], ["help", "plan"], ["force-unlock", "-force", "x"]]
+    "typed", [["get"], ["taint", "table.x"], ["help", "plan"], ["force-unlock", "-force", "x"]]
 )
 def test_the_answer_names_it(typed: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(typed) == ExitCode.USAGE

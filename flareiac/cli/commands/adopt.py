@@ -1,13 +1,12 @@
 """``adopt``: takes over into the files what changed outside of FlareIaC. ``drift`` itself never writes."""
 
-import difflib
-from collections.abc import Iterator, Mapping
 from typing import Annotated
 
 import typer
 
-from flareiac.app.adopt import Adoption, write_texts
+from flareiac.app.adopt import Adoption
 from flareiac.app.adopt import adopt as adoption_of
+from flareiac.app.source_files import write_texts
 from flareiac.cli.complaints import complain
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
@@ -16,9 +15,9 @@ from flareiac.cli.options import WorkOptions
 from flareiac.cli.plan_options import PlanOptions
 from flareiac.cli.project import opened
 from flareiac.kernel.diagnostics import Diagnostics
-from flareiac.kernel.sources import Source
 from flareiac.planning.make_plan import Maintenance
 from flareiac.render.control_characters import printable
+from flareiac.render.unified_diff import differences
 from flareiac.sdk.command_options import AutoApprove
 
 _WAY_OUT = "Use -auto-approve to write what is shown above."
@@ -67,10 +66,3 @@ def _show_left(invocation: Invocation, adoption: Adoption) -> None:
     diagnostics = Diagnostics()
     diagnostics.extend(adoption.left)
     complain(invocation.terminal, diagnostics, adoption.sources)
-
-
-def differences(before: Mapping[str, Source], texts: Mapping[str, str]) -> Iterator[str]:
-    """Yields the lines of a unified diff of the texts of files."""
-    for name, text in sorted(texts.items()):
-        old, new = before[name].text.splitlines(), text.splitlines()
-        yield from difflib.unified_diff(old, new, f"a/{name}", f"b/{name}", lineterm="")

@@ -13,7 +13,7 @@ FIRST_PROJECT = """\
 
 table "readings" {
   namespace = "demo"
-  column "ts"    { type = "timestamptz" }
+  column "ts" { type = "timestamptz" }
   column "value" { type = "long" }
   partition_by = [day("ts")]
 }
