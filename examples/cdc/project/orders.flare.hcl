@@ -13,9 +13,9 @@ stream "orders" {
     format                  = "debezium_avro"
     max_offsets_per_trigger = 2000
   }
-  column "id"        { type = "long not null" }
-  column "status"    { type = "string" }
-  column "total"     { type = "decimal(10,2)" }
+  column "id" { type = "long not null" }
+  column "status" { type = "string" }
+  column "total" { type = "decimal(10,2)" }
   column "placed_at" { type = "timestamp_ntz" }
   bad_records = { quarantine = table.unreadable }
 }
@@ -23,10 +23,10 @@ stream "orders" {
 table "orders" {
   catalog   = catalog.lake
   namespace = "demo"
-  column "id"              { type = "long" }
-  column "status"          { type = "string" }
-  column "total"           { type = "decimal(10,2)" }
-  column "placed_at"       { type = "timestamp_ntz" }
+  column "id" { type = "long" }
+  column "status" { type = "string" }
+  column "total" { type = "decimal(10,2)" }
+  column "placed_at" { type = "timestamp_ntz" }
   column "change_position" { type = "string" }
 }
 
@@ -34,17 +34,17 @@ table "orders" {
 table "orders_deleted" {
   catalog   = catalog.lake
   namespace = "demo"
-  column "id"              { type = "long" }
+  column "id" { type = "long" }
   column "change_position" { type = "string" }
 }
 
 table "unreadable" {
   catalog   = catalog.lake
   namespace = "demo"
-  column "raw"       { type = "binary" }
-  column "error"     { type = "string" }
+  column "raw" { type = "binary" }
+  column "error" { type = "string" }
   column "partition" { type = "int" }
-  column "offset"    { type = "long" }
+  column "offset" { type = "long" }
 }
 
 checkpoint "orders" {}

@@ -1,8 +1,8 @@
 table "orders" {
   namespace = namespace.sales
-  column "order_id"   { type = "long not null" }
+  column "order_id" { type = "long not null" }
   column "ordered_at" { type = "timestamptz" }
-  column "amount"     { type = "decimal(12,2)" }
+  column "amount" { type = "decimal(12,2)" }
   partition_by = [day("ordered_at")]
   properties   = { "write.parquet.compression-codec" = "zstd" }
 

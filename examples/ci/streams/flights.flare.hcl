@@ -41,18 +41,18 @@ stream "departures" {
     format                = "json"
     max_files_per_trigger = 5
   }
-  column "flight_id"           { type = "long" }
+  column "flight_id" { type = "long" }
   column "scheduled_departure" { type = "timestamptz" }
-  column "carrier"             { type = "string" }
-  column "distance"            { type = "long" }
+  column "carrier" { type = "string" }
+  column "distance" { type = "long" }
 }
 
 table "departures" {
   namespace = namespace.air
-  column "flight_id"           { type = "long" }
+  column "flight_id" { type = "long" }
   column "scheduled_departure" { type = "timestamptz" }
-  column "carrier"             { type = "string" }
-  column "distance"            { type = "long" }
+  column "carrier" { type = "string" }
+  column "distance" { type = "long" }
   partition_by = [month("scheduled_departure")]
   properties   = { "company.owner" = "team-0" }
 
@@ -62,13 +62,13 @@ table "departures" {
 }
 table "carriers" {
   namespace = namespace.air
-  column "carrier"  { type = "string" }
-  column "flights"  { type = "long" }
+  column "carrier" { type = "string" }
+  column "flights" { type = "long" }
   column "distance" { type = "long" }
 }
 
 checkpoint "departures" { location = "s3://company-flareiac/checkpoints/${flareiac.workspace}/departures" }
-checkpoint "carriers"   { location = "s3://company-flareiac/checkpoints/${flareiac.workspace}/carriers" }
+checkpoint "carriers" { location = "s3://company-flareiac/checkpoints/${flareiac.workspace}/carriers" }
 
 job "departures" {
   checkpoint = checkpoint.departures

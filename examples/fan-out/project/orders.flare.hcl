@@ -20,7 +20,7 @@ stream "orders" {
   }
   column "order_id" { type = "long not null" }
   column "customer" { type = "string" }
-  column "amount"   { type = "decimal(12,2)" }
+  column "amount" { type = "decimal(12,2)" }
   bad_records = { quarantine = table.unreadable }
 }
 
@@ -29,24 +29,24 @@ table "orders" {
   namespace = "demo"
   column "order_id" { type = "long not null" }
   column "customer" { type = "string" }
-  column "amount"   { type = "decimal(12,2)" }
+  column "amount" { type = "decimal(12,2)" }
 }
 
 table "large_orders" {
   catalog   = catalog.lake
   namespace = "demo"
   column "order_id" { type = "long not null" }
-  column "amount"   { type = "decimal(12,2)" }
+  column "amount" { type = "decimal(12,2)" }
 }
 
 table "unreadable" {
   catalog   = catalog.lake
   namespace = "demo"
-  column "raw"       { type = "string" }
-  column "error"     { type = "string" }
-  column "topic"     { type = "string" }
+  column "raw" { type = "string" }
+  column "error" { type = "string" }
+  column "topic" { type = "string" }
   column "partition" { type = "int" }
-  column "offset"    { type = "long" }
+  column "offset" { type = "long" }
 }
 
 checkpoint "orders" {}

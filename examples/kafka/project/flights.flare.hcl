@@ -16,39 +16,39 @@ stream "flights" {
     include_metadata        = true
     max_offsets_per_trigger = 20000
   }
-  column "flight_id"           { type = "long not null" }
+  column "flight_id" { type = "long not null" }
   column "scheduled_departure" { type = "timestamptz" }
-  column "carrier"             { type = "string" }
-  column "origin"              { type = "string" }
-  column "dest"                { type = "string" }
-  column "dep_time"            { type = "int" }
-  column "dep_delay"           { type = "int" }
+  column "carrier" { type = "string" }
+  column "origin" { type = "string" }
+  column "dest" { type = "string" }
+  column "dep_time" { type = "int" }
+  column "dep_delay" { type = "int" }
   bad_records = { action = "quarantine", quarantine = table.unreadable }
 }
 
 table "flights" {
   catalog   = catalog.lake
   namespace = "demo"
-  column "flight_id"           { type = "long not null" }
+  column "flight_id" { type = "long not null" }
   column "scheduled_departure" { type = "timestamptz" }
-  column "carrier"             { type = "string" }
-  column "origin"              { type = "string" }
-  column "destination"         { type = "string" }
-  column "departure_delay"     { type = "int" }
-  column "cancelled"           { type = "boolean" }
-  column "kafka_partition"     { type = "int" }
-  column "kafka_offset"        { type = "long" }
+  column "carrier" { type = "string" }
+  column "origin" { type = "string" }
+  column "destination" { type = "string" }
+  column "departure_delay" { type = "int" }
+  column "cancelled" { type = "boolean" }
+  column "kafka_partition" { type = "int" }
+  column "kafka_offset" { type = "long" }
   partition_by = [day("scheduled_departure")]
 }
 
 table "unreadable" {
   catalog   = catalog.lake
   namespace = "demo"
-  column "raw"       { type = "string" }
-  column "error"     { type = "string" }
-  column "topic"     { type = "string" }
+  column "raw" { type = "string" }
+  column "error" { type = "string" }
+  column "topic" { type = "string" }
   column "partition" { type = "int" }
-  column "offset"    { type = "long" }
+  column "offset" { type = "long" }
 }
 
 checkpoint "flights" {}

@@ -6,7 +6,7 @@ catalog "lake" {
 table "visits" {
   namespace = "web"
   column "visitor" { type = "long not null" }
-  column "ts"      { type = "timestamptz" }
-  column "page"    { type = "string" }
+  column "ts" { type = "timestamptz" }
+  column "page" { type = "string" }
   partition_by = [day("ts")]
 }

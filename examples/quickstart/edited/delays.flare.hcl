@@ -3,13 +3,13 @@
 table "delays_per_hour" {
   catalog   = catalog.lake
   namespace = "demo"
-  column "hour_start"           { type = "timestamptz" }
-  column "carrier"              { type = "string" }
-  column "flights"              { type = "long" }
-  column "cancelled"            { type = "long" }
-  column "delayed"              { type = "long" }
+  column "hour_start" { type = "timestamptz" }
+  column "carrier" { type = "string" }
+  column "flights" { type = "long" }
+  column "cancelled" { type = "long" }
+  column "delayed" { type = "long" }
   column "mean_departure_delay" { type = "double" }
-  column "delay_minutes"        { type = "long" }
+  column "delay_minutes" { type = "long" }
   partition_by = [month("hour_start")]
 }
 

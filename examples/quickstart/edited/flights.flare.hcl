@@ -4,18 +4,18 @@ table "flights" {
   catalog   = catalog.lake
   namespace = "demo"
   comment   = "Flights that departed from New York in 2013"
-  column "flight_id"           { type = "long not null" }
+  column "flight_id" { type = "long not null" }
   column "scheduled_departure" { type = "timestamptz" }
-  column "carrier"             { type = "string" }
-  column "airline"             { type = "string" }
-  column "flight_number"       { type = "int" }
-  column "origin"              { type = "string" }
-  column "destination"         { type = "string" }
-  column "departure_delay"     { type = "int" }
-  column "arrival_delay"       { type = "int" }
-  column "distance"            { type = "int" }
-  column "cancelled"           { type = "boolean" }
-  column "tail_number"         { type = "string" }
+  column "carrier" { type = "string" }
+  column "airline" { type = "string" }
+  column "flight_number" { type = "int" }
+  column "origin" { type = "string" }
+  column "destination" { type = "string" }
+  column "departure_delay" { type = "int" }
+  column "arrival_delay" { type = "int" }
+  column "distance" { type = "int" }
+  column "cancelled" { type = "boolean" }
+  column "tail_number" { type = "string" }
   partition_by = [day("scheduled_departure")]
   sort_by      = [asc("scheduled_departure")]
   properties   = { "write.parquet.compression-codec" = "zstd" }
@@ -28,7 +28,7 @@ job "flights" {
   checkpoint = checkpoint.flights
   trigger    = { processing_time = "3s" }
   depends_on = [job.airlines] # a flight that came before the names would keep none
-  input "flights"  { stream = stream.flights }
+  input "flights" { stream = stream.flights }
   input "airlines" { table = table.airlines }
   step "cleaned" {
     sql = <<-SQL

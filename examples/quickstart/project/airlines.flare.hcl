@@ -4,7 +4,7 @@ table "airlines" {
   catalog   = catalog.lake
   namespace = "demo"
   column "carrier" { type = "string not null" }
-  column "name"    { type = "string" }
+  column "name" { type = "string" }
   identifier = ["carrier"]
 }
 

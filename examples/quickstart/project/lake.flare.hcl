@@ -21,16 +21,16 @@ stream "flights" {
     format                = "json"
     max_files_per_trigger = 25
   }
-  column "flight_id"           { type = "long" }
+  column "flight_id" { type = "long" }
   column "scheduled_departure" { type = "timestamptz" }
-  column "carrier"             { type = "string" }
-  column "flight"              { type = "int" }
-  column "tailnum"             { type = "string" }
-  column "origin"              { type = "string" }
-  column "dest"                { type = "string" }
-  column "dep_time"            { type = "int" }
-  column "dep_delay"           { type = "int" }
-  column "arr_delay"           { type = "int" }
-  column "distance"            { type = "int" }
+  column "carrier" { type = "string" }
+  column "flight" { type = "int" }
+  column "tailnum" { type = "string" }
+  column "origin" { type = "string" }
+  column "dest" { type = "string" }
+  column "dep_time" { type = "int" }
+  column "dep_delay" { type = "int" }
+  column "arr_delay" { type = "int" }
+  column "distance" { type = "int" }
   watermark = { column = "scheduled_departure", delay = "2d" }
 }

@@ -12,34 +12,34 @@ stream "departures" {
     format                  = "json"
     max_offsets_per_trigger = 20000
   }
-  column "flight_id"           { type = "long" }
+  column "flight_id" { type = "long" }
   column "scheduled_departure" { type = "timestamptz" }
-  column "carrier"             { type = "string" }
-  column "flight"              { type = "int" }
-  column "tailnum"             { type = "string" }
-  column "origin"              { type = "string" }
-  column "dest"                { type = "string" }
-  column "dep_time"            { type = "int" }
-  column "dep_delay"           { type = "int" }
-  column "arr_delay"           { type = "int" }
-  column "distance"            { type = "int" }
+  column "carrier" { type = "string" }
+  column "flight" { type = "int" }
+  column "tailnum" { type = "string" }
+  column "origin" { type = "string" }
+  column "dest" { type = "string" }
+  column "dep_time" { type = "int" }
+  column "dep_delay" { type = "int" }
+  column "arr_delay" { type = "int" }
+  column "distance" { type = "int" }
 }
 
 table "departures" {
   namespace = namespace.air
-  column "flight_id"           { type = "long" }
+  column "flight_id" { type = "long" }
   column "scheduled_departure" { type = "timestamptz" }
-  column "carrier"             { type = "string" }
-  column "origin"              { type = "string" }
-  column "destination"         { type = "string" }
-  column "departure_delay"     { type = "int" }
+  column "carrier" { type = "string" }
+  column "origin" { type = "string" }
+  column "destination" { type = "string" }
+  column "departure_delay" { type = "int" }
   partition_by = [year("scheduled_departure")]
 }
 
 table "carriers" {
   namespace = namespace.air
-  column "carrier"  { type = "string" }
-  column "flights"  { type = "long" }
+  column "carrier" { type = "string" }
+  column "flights" { type = "long" }
   column "distance" { type = "long" }
 }
 

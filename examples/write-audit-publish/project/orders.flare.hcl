@@ -4,13 +4,13 @@ stream "orders" {
     format = "json"
   }
   column "order_id" { type = "long" }
-  column "amount"   { type = "decimal(12,2)" }
+  column "amount" { type = "decimal(12,2)" }
 }
 
 table "orders" {
   namespace = "sales"
   column "order_id" { type = "long" }
-  column "amount"   { type = "decimal(12,2)" }
+  column "amount" { type = "decimal(12,2)" }
 
   branch "audit" {
     min_snapshots_to_keep = 5
