@@ -17,8 +17,6 @@ from flareiac.lang.syntax import AttributeNode, BlockNode, Body
 
 _CODE = 'A step with python = "module:function" runs your own code (flareiac explain job.step.python).'
 _LATER = {
-    "module": "Modules are not supported yet. for_each repeats a block; environments share files "
-    "(flareiac explain environments).",
     "moved": "moved blocks are not supported yet. Run: flareiac state mv OLD NEW.",
     "check": "check blocks are not supported yet. A variable's validation block checks its value, the "
     "precondition of an output checks others.",
@@ -68,6 +66,8 @@ class Module:
     locals: dict[str, AttributeNode] = field(default_factory=dict)
     outputs: dict[str, BlockNode] = field(default_factory=dict)
     resources: dict[str, BlockNode] = field(default_factory=dict)
+    calls: dict[str, BlockNode] = field(default_factory=dict)
+    """The ``module`` blocks."""
     imports: list[BlockNode] = field(default_factory=list)
     removed: list[BlockNode] = field(default_factory=list)
     settings: list[BlockNode] = field(default_factory=list)
@@ -93,7 +93,12 @@ def collect(bodies: Iterable[Body], resource_types: Mapping[str, object], diagno
 def _sort(
     block: BlockNode, module: Module, resource_types: Mapping[str, object], diagnostics: Diagnostics
 ) -> None:
-    named = {"variable": module.variables, "output": module.outputs, "policy": module.policies}
+    named = {
+        "variable": module.variables,
+        "output": module.outputs,
+        "policy": module.policies,
+        "module": module.calls,
+    }
     listed = {"import": module.imports, "removed": module.removed, "flareiac": module.settings}
     kind = block.type
     if kind in named:

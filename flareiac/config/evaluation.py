@@ -5,6 +5,8 @@ from dataclasses import field
 from typing import TypeAlias
 
 from flareiac.config.kept_blocks import KeptBlocks
+from flareiac.config.module_nodes import ModuleNodes
+from flareiac.config.module_tree import ModuleText
 from flareiac.config.registry import Registry
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics
 from flareiac.kernel.lazy_dataclass import dataclass
@@ -37,8 +39,9 @@ class Evaluation:
     """The parts that all calls of modules share: what is installed, what was recorded, the place for
     complaints, and the resources so far.
 
-    ``recorded`` gives what the last apply recorded of an address (None: nothing). ``kept`` has the blocks of
-    earlier runs. ``resources`` and all below it grow while modules are evaluated.
+    ``recorded`` gives what the last apply recorded of an address (None: nothing). ``functions`` gives the
+    functions of the module in a directory. ``kept`` has the blocks of earlier runs. ``resources`` and all
+    below it grow while modules are evaluated.
     """
 
     registry: Registry
@@ -46,8 +49,9 @@ class Evaluation:
     diagnostics: Diagnostics
     recorded: Callable[[str], Recorded | None]
     data: DataBlocks
-    functions: Mapping[str, Builtin]
+    functions: Callable[[str], Mapping[str, Builtin]]
     kept: KeptBlocks
+    nodes: Mapping[ModuleText, ModuleNodes]
     resources: dict[str, DesiredResource] = field(default_factory=dict)
     """The instances by address, each after those that it refers to."""
     unread: dict[str, Diagnostic] = field(default_factory=dict)

@@ -8,7 +8,7 @@ from pathlib import Path
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac.kernel.sources import Source
+from flareiac.kernel.sources import Source, Span
 
 SUFFIX = ".flare.hcl"
 VARIABLE_FILE = "flareiac.vars.hcl"
@@ -65,6 +65,30 @@ def read_module(root: Path, diagnostics: Diagnostics) -> ModuleFiles:
         configuration=tuple(configuration),
         variables=tuple(variables),
         sources={file.path: file for file in (*configuration, *variables)},
+    )
+
+
+def read_called_module(
+    root: Path, directory: str, caller: Span, diagnostics: Diagnostics
+) -> ModuleFiles | None:
+    """Every ``*.flare.hcl`` of a directory that a module block calls; None where there is none. The names of
+    files begin with the directory, which is relative to the root module.
+    """
+    place = root / directory
+    if not place.is_dir():
+        why = (
+            f"{directory} does not exist or is not a directory. A path is relative to the file it stands in."
+        )
+        diagnostics.error(codes.NO_SUCH_DIRECTORY, why, subject=caller)
+        return None
+    names = [f"{directory}/{name}" for name in _names(place, diagnostics) if is_configuration(name)]
+    if not names:
+        why = f"{directory} holds no file whose name ends in {SUFFIX}, so that it is no module."
+        diagnostics.error(codes.NO_CONFIGURATION, why, subject=caller)
+        return None
+    configuration = [source for name in names if (source := read(root / name, name, diagnostics))]
+    return ModuleFiles(
+        configuration=tuple(configuration), variables=(), sources={file.path: file for file in configuration}
     )
 
 

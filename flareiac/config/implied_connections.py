@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from flareiac.config.module_call import ModuleCall
-from flareiac.config.symbols import kind_and_name
 from flareiac.kernel import codes
+from flareiac.kernel.addresses import block_type
 from flareiac.kernel.data import Attributes, Data, Reference
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.types import RefType
@@ -64,9 +64,7 @@ class ImpliedConnections:
         named = [resources.get(each.address) for each in written if isinstance(each, Reference)]
         values = (value for each in named if each is not None for value in each.attributes.values())
         return {
-            value
-            for value in values
-            if isinstance(value, Reference) and kind_and_name(value.address)[0] == target
+            value for value in values if isinstance(value, Reference) and block_type(value.address) == target
         }
 
 

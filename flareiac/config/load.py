@@ -1,19 +1,22 @@
 """Evaluates the configuration of a project into ``Desired``: the root module is called with the values of its
 variables, and its nodes are evaluated in the order of their references.
 
-Touches the file system only through ``read_module``. One run reports every problem it can find; what depends
+Touches the file system only through ``read_tree``. One run reports every problem it can find; what depends
 on something broken is left out silently, so that one mistake is reported once.
 """
 
 import hashlib
 from collections.abc import Callable, Mapping
+from functools import cache
 
-from flareiac.config.blocks import collect
 from flareiac.config.evaluation import DataBlocks, Evaluation
-from flareiac.config.files import ModuleFiles, read_module, with_texts
+from flareiac.config.files import ModuleFiles
 from flareiac.config.kept_blocks import KeptBlocks
 from flareiac.config.meta import imports, removals
 from flareiac.config.module_call import ModuleCall
+from flareiac.config.module_nodes import ModuleNodes, nodes_of
+from flareiac.config.module_tree import CallSite, ModuleText, ModuleTree, call_sites, read_tree
+from flareiac.config.order import evaluation_order
 from flareiac.config.owners import owner_of_project
 from flareiac.config.policies import PolicyContext, rules_of
 from flareiac.config.registry import Registry
@@ -22,13 +25,13 @@ from flareiac.config.resource_instance import ResourceInstance
 from flareiac.config.settings import Settings, check_version, read_settings
 from flareiac.config.variables import Inputs
 from flareiac.kernel import codes
+from flareiac.kernel.addresses import block_type
 from flareiac.kernel.articles import with_article
 from flareiac.kernel.data import Attributes, digest
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.sources import Source
 from flareiac.lang.functions import functions
-from flareiac.lang.parse import parse_file
 from flareiac.lang.values import Value, contains_sensitive, to_data
 from flareiac.model.desired import Desired, Import
 from flareiac.sdk.project import Project
@@ -56,31 +59,47 @@ def load(  # noqa: PLR0913 - the last two are for single commands
     """The configuration in ``project.root``. ``recorded`` gives what the last apply recorded of an address
     (None: nothing). ``texts``: by name, in place of what files of configuration hold.
     """
-    files = with_texts(read_module(project.root, diagnostics), texts or {})
-    bodies = [parse_file(source, diagnostics) for source in files.configuration]
-    text_is_read = not diagnostics.has_errors
+    tree = read_tree(project.root, registry.types, diagnostics, texts or {})
+    undeclared = Diagnostics()
+    nodes = _nodes(tree.root, registry, undeclared)
+    root = call_sites(tree.root)
+    provided = registry.functions
     evaluation = Evaluation(
         registry=registry,
         project=project,
         diagnostics=diagnostics,
         recorded=recorded,
         data=data or DataBlocks(),
-        functions=functions(project.root, registry.functions),
-        kept=KeptBlocks(project.root, [function.call for function in registry.functions]),
+        functions=cache(lambda directory: functions(project.root, provided, directory)),
+        kept=KeptBlocks(project.root, [function.call for function in provided]),
+        nodes=nodes,
     )
-    module = collect(bodies, registry.types, diagnostics)
-    given = inputs(files)
+    module = tree.root.module
+    given = inputs(tree.files)
     check_version(module.settings, diagnostics)
     settings = read_settings(module.settings, registry.backends, diagnostics)
-    call = ModuleCall(evaluation=evaluation, module=module, text_is_read=text_is_read)
+    call = ModuleCall(evaluation=evaluation, site=root, nodes=nodes[tree.root])
     _embed_connections(call)
     call.take(given)
+    diagnostics.extend(undeclared)
     call.owner = owner_of_project(module.settings, call.scope, diagnostics)
     _evaluate(call)
     rules_of(module.policies.values(), _policy_context(call), diagnostics)
     evaluation.kept.close()
-    sources = {**files.sources, **{each.path: each for each in given.given if isinstance(each, Source)}}
-    return Configuration(desired=_desired(call, files), sources=sources, settings=settings)
+    sources = {**tree.sources, **{each.path: each for each in given.given if isinstance(each, Source)}}
+    return Configuration(desired=_desired(call, tree), sources=sources, settings=settings)
+
+
+def _nodes(root: ModuleText, registry: Registry, diagnostics: Diagnostics) -> dict[ModuleText, ModuleNodes]:
+    """The nodes of each module, the root first."""
+    nodes: dict[ModuleText, ModuleNodes] = {}
+    waiting = [root]
+    while waiting:
+        text = waiting.pop(0)
+        if text not in nodes:
+            nodes[text] = nodes_of(text, registry.types, diagnostics)
+            waiting += [called for called in text.calls.values() if called is not None]
+    return nodes
 
 
 def _embed_connections(call: ModuleCall) -> None:
@@ -90,20 +109,25 @@ def _embed_connections(call: ModuleCall) -> None:
         call.instances[str(address)] = [address.key]
 
 
-def _evaluate(call: ModuleCall) -> None:
-    for node in call.order():
-        kind, name = node.split(".", 1)
-        if kind == "var":
-            call.validate(name)
-        elif kind == "output":
-            call.evaluate_output(name)
-        elif kind == "local":
-            call.evaluate_local(name)
-        elif call.is_broken(node):
-            call.failed.add(node)
-            ResourceBlock(call, node).look_through()
-        else:
-            ResourceBlock(call, node).evaluate()
+def _evaluate(root: ModuleCall) -> None:
+    evaluation = root.evaluation
+    order = evaluation_order(root.site, evaluation.nodes, evaluation.registry, evaluation.diagnostics)
+    if order is None:
+        root.failed |= set(root.nodes.nodes)
+        return
+    calls: dict[CallSite, list[ModuleCall]] = {root.site: [root]}
+    for site, node in order:
+        for call in calls.get(site, ()):
+            if node.startswith("module."):
+                for called in call.make_calls(node):
+                    calls.setdefault(called.site, []).append(called)
+            elif node not in call.module.resources:
+                call.evaluate(node)
+            elif call.is_broken(node):
+                call.failed.add(node)
+                ResourceBlock(call, node).look_through()
+            else:
+                ResourceBlock(call, node).evaluate()
 
 
 def _policy_context(call: ModuleCall) -> PolicyContext:
@@ -112,7 +136,7 @@ def _policy_context(call: ModuleCall) -> PolicyContext:
     return PolicyContext(scope=call.scope, declared=declared, types=call.evaluation.types)
 
 
-def _desired(call: ModuleCall, files: ModuleFiles) -> Desired:
+def _desired(call: ModuleCall, tree: ModuleTree) -> Desired:
     """The declarations of a root module that was evaluated."""
     evaluation, module = call.evaluation, call.module
     registry, diagnostics = evaluation.registry, evaluation.diagnostics
@@ -126,7 +150,7 @@ def _desired(call: ModuleCall, files: ModuleFiles) -> Desired:
         values={name: to_data(value) for name, value in call.variables.items()},
         unread=evaluation.unread,
         bound=tuple(evaluation.bound),
-        digest=_digest(files, call.variables),
+        digest=_digest(tree, call.variables),
     )
 
 
@@ -136,7 +160,7 @@ def _importable(
     """Without those of what exists only because it was declared: nothing of it could be adopted."""
     kept: list[Import] = []
     for each in adopted:
-        kind = each.to.partition(".")[0]
+        kind = block_type(each.to)
         if kind in registry.types and registry.types[kind].showing.import_ids == "":
             declared = f"{with_article(kind, capital=True)} exists only because it is declared."
             why = f"{declared} Remove the import block of {each.to}."
@@ -146,9 +170,9 @@ def _importable(
     return tuple(kept)
 
 
-def _digest(files: ModuleFiles, variables: Mapping[str, Value]) -> str:
+def _digest(tree: ModuleTree, variables: Mapping[str, Value]) -> str:
     content = hashlib.sha256()
-    for source in files.configuration:
+    for source in tree.configuration:
         content.update(source.path.encode() + b"\0" + source.text.encode() + b"\0")
     return digest([content.hexdigest(), _shown(dict(sorted(variables.items())))])
 

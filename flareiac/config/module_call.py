@@ -3,28 +3,26 @@ its blocks. Reads the name of the working directory.
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
-from functools import cache
 
-from flareiac.config.blocks import Module, declared_at
+from flareiac.config.blocks import Module
 from flareiac.config.evaluation import Evaluation
+from flareiac.config.expand import instances
 from flareiac.config.kept_blocks import surroundings_of
 from flareiac.config.members import members
-from flareiac.config.output_values import output_value
-from flareiac.config.symbols import BUILT_IN_ROOTS, LazyNames, check_declared, kind_and_name, node_of
-from flareiac.config.variables import Inputs, validate_variable, variable_values
-from flareiac.kernel import codes
-from flareiac.kernel.addresses import Address, InstanceKey, render_key
+from flareiac.config.meta import depends_on
+from flareiac.config.module_nodes import ModuleNodes
+from flareiac.config.module_tree import ROOT, CallSite, ModuleText
+from flareiac.config.output_values import called_output, output_value
+from flareiac.config.registry import referred_types
+from flareiac.config.symbols import BUILT_IN_ROOTS, LazyNames, kind_and_name
+from flareiac.config.variables import Inputs, called_variable, validate_variable, variable_values
+from flareiac.kernel.addresses import Address, InstanceKey, ModuleStep, render_key
 from flareiac.kernel.data import UNKNOWN
-from flareiac.kernel.diagnostics import Diagnostics
-from flareiac.kernel.graph import Cycle, topological
 from flareiac.kernel.lazy_dataclass import dataclass
-from flareiac.kernel.types import RefType
 from flareiac.lang.evaluate import evaluate
-from flareiac.lang.references import references as traversals_of
 from flareiac.lang.scope import Scope
-from flareiac.lang.syntax import AttributeNode, BlockNode
 from flareiac.lang.values import (
     Value,
     from_data,
@@ -38,7 +36,6 @@ from flareiac.lang.values import (
 from flareiac.model.desired import OutputValue
 from flareiac.model.references import reached_by_declaration
 from flareiac.sdk.owner import Owner
-from flareiac.sdk.schema import Block
 
 EMBEDDED = "embedded"
 """The name of the instance that stands for a connection type of which nothing is declared."""
@@ -46,14 +43,17 @@ EMBEDDED = "embedded"
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class ModuleCall:
-    """One call of a module. Its nodes are ``var.x``, ``local.x``, ``output.x`` and the addresses of its
-    blocks; they are evaluated in the order of their references.
+    """One call of a module: the root module, or an instance of a ``module`` block. Its nodes are evaluated in
+    the order of their references (``config.order``).
     """
 
     evaluation: Evaluation
-    module: Module
-    text_is_read: bool
-    """True where all files could be read: else a block that seems undeclared may stand in an unread file."""
+    site: CallSite
+    nodes: ModuleNodes
+    path: tuple[ModuleStep, ...] = ()
+    outer: Scope | None = None
+    """The scope in which the arguments of the call are evaluated; None for the root module."""
+    parent: "ModuleCall | None" = None
     scope: Scope = field(init=False)
     """The symbols of the module's expressions; what is not evaluated yet is unknown in it."""
     owner: Owner | None = field(init=False, default=None)
@@ -61,14 +61,23 @@ class ModuleCall:
     variables: dict[str, Value] = field(init=False, default_factory=dict)
     locals: dict[str, Value] = field(init=False, default_factory=dict)
     outputs: dict[str, OutputValue] = field(init=False, default_factory=dict)
+    """The outputs of the root module."""
+    output_values: dict[str, Value] = field(init=False, default_factory=dict)
+    """The outputs of a module that is called."""
+    inner: dict[str, dict[InstanceKey, "ModuleCall"]] = field(init=False, default_factory=dict)
+    """The instances of each ``module`` block that was evaluated, by name and key."""
     instances: dict[str, list[InstanceKey]] = field(init=False, default_factory=dict)
     """The keys of the instances of each block that was evaluated."""
-    failed: set[str] = field(init=False, default_factory=set)
-    """The nodes that are wrong, or depend on one that is: nothing more is said of what depends on them."""
+    failed: set[str] = field(init=False)
+    """The nodes that are wrong, or depend on one that is: nothing more is said of what depends on them. An
+    output of a call that is wrong stands here as ``module.x.name``.
+    """
     unkept: set[str] = field(init=False, default_factory=set)
     """Blocks of which something was reported that is not about one instance: they are judged in each run."""
-    _names: dict[str, dict[str, None]] = field(init=False, default_factory=dict)
-    _mentioned: dict[str, list[str]] = field(init=False, default_factory=dict)
+    prefix: str = field(init=False)
+    """The beginning of the addresses of its resources; empty in the root module."""
+    _reached: dict[str, tuple[str, ...]] = field(init=False, default_factory=dict)
+    """The instances that locals, variables and outputs were made of."""
     _repeated: dict[str, Value] = field(init=False, default_factory=dict)
     """The values of blocks with ``count`` or ``for_each`` that others have asked for: each instance of such a
     block refers to one instance of another, as a rule.
@@ -77,30 +86,51 @@ class ModuleCall:
     """Digests of what blocks see, by their type and what they name."""
 
     def __post_init__(self) -> None:
-        for address in self.module.resources:
-            kind, name = kind_and_name(address)
-            self._names.setdefault(kind, {})[name] = None
+        self.prefix = "".join(f"{step}." for step in self.path)
+        self.failed = set(self.nodes.undeclared)
+        self.owner = self.parent.owner if self.parent else None
+        for name, called in self.text.calls.items():
+            if called is None:
+                self.failed.add(f"module.{name}")
         self.scope = Scope(
             lookup=self._lookup,
-            functions=self.evaluation.functions,
+            functions=self.evaluation.functions(self.text.directory),
             roots=lambda: [
                 *BUILT_IN_ROOTS[:4],
+                *(["module"] if self.module.calls else []),
                 "data",
                 *(name for name in self.evaluation.types if "." not in name),
             ],
         )
 
+    @property
+    def text(self) -> ModuleText:
+        """The module that is called, as it is written."""
+        return self.site.text
+
+    @property
+    def module(self) -> Module:
+        """The declarations of the module."""
+        return self.site.text.module
+
     def named(self, kind: str) -> Mapping[str, None]:
         """The declared names of a block type."""
-        return self._names.get(kind, {})
+        return self.nodes.names.get(kind, {})
 
     def needs(self, node: str) -> Sequence[str]:
-        """The nodes that a node mentions, declared or not; none before ``order``."""
-        return self._mentioned.get(node, ())
+        """The nodes that a node mentions, declared or not."""
+        return self.nodes.mentioned.get(node, ())
 
     def is_broken(self, node: str) -> bool:
-        """Returns True if the node failed, or one that it mentions."""
-        return not self.failed.isdisjoint([node, *self.needs(node)])
+        """Returns True if the node failed, or one that it mentions or falls back to."""
+        if not self.failed.isdisjoint([node, *self.needs(node)]):
+            return True
+        return node in self.module.resources and any(
+            f"{target}.{name}" in holder.nodes.undeclared
+            for target in self.evaluation.registry.fallbacks(kind_and_name(node)[0])
+            if (holder := self._holder(target)).nodes.undeclared
+            for name in holder.named(target)
+        )
 
     def take(self, inputs: Inputs) -> None:
         """Gives the variables their values. ``validate`` checks each, once what its checks need is there."""
@@ -108,42 +138,59 @@ class ModuleCall:
         self.variables = variable_values(blocks, inputs, self.scope, diagnostics)
         self.failed |= {f"var.{name}" for name, value in self.variables.items() if not value.is_known}
 
-    def order(self) -> Sequence[str]:
-        """All nodes, each after those that it needs (a variable: what its validations mention); none after a
-        circle. Nodes that mention what is not declared, and those that need such a node, have failed then.
-        """
-        nodes = self._nodes()
-        needs = {name: self._needed_by(name, node, nodes) for name, node in nodes.items()}
-        fall_back = cache(self._default_connections)  # it is the same for all of a type
-        for name in self.module.resources:
-            needs[name] += fall_back(kind_and_name(name)[0])
-        try:
-            order = topological(needs)
-        except Cycle as cycle:
-            self.evaluation.diagnostics.error(
-                codes.VALUE_CYCLE,
-                f"{' -> '.join(cycle.nodes)}. {_way_out_of(cycle.nodes)}",
-                subject=declared_at(nodes[cycle.nodes[0]]),
-            )
-            self.failed |= set(nodes)
-            return []
-        for name in order:
-            if not self.failed.isdisjoint(needs[name]):
-                self.failed.add(name)
-        return order
+    def evaluate(self, node: str) -> None:
+        """Evaluates a variable, local or output, after all that it needs."""
+        kind, name = kind_and_name(node)
+        {
+            "var": self._evaluate_variable,
+            "local": self._evaluate_local,
+            "output": self._evaluate_output,
+        }[kind](name)
 
-    def validate(self, name: str) -> None:
-        """Checks the value of a variable. It has failed where that is not valid."""
-        node, diagnostics = f"var.{name}", self.evaluation.diagnostics
+    def _evaluate_variable(self, name: str) -> None:
+        """Gives a variable its value, but in the root module, where ``take`` has done so, and checks it. It
+        has failed where the value is not valid.
+        """
+        node, block, diagnostics = f"var.{name}", self.module.variables[name], self.evaluation.diagnostics
+        before = len(diagnostics)
+        if self.parent is not None:
+            value = self._argument(name, self.parent)
+            self.variables[name] = unknown() if value is None else value
+            if value is None:
+                self.failed.add(node)
         if self.is_broken(node):
             self.failed.add(node)
             return
-        before = len(diagnostics)
-        validate_variable(name, self.module.variables[name], self.scope, diagnostics)
+        validate_variable(name, block, self.scope, diagnostics)
         if len(diagnostics) > before:
             self.failed.add(node)
 
-    def evaluate_local(self, name: str) -> None:
+    def _argument(self, name: str, parent: "ModuleCall") -> Value | None:
+        """The value of an argument as the type of the variable, or the default; None where it is wrong."""
+        assert self.outer is not None
+        assert self.site.block is not None
+        block, diagnostics = self.module.variables[name], self.evaluation.diagnostics
+        mentions = parent.nodes.arguments[f"module.{self.site.name}"].get(name, ())
+        if not parent.failed.isdisjoint(mentions):
+            return None
+        argument = self.site.block.body.attribute(name)
+        given = None
+        if argument is not None:
+            before = len(diagnostics)
+            given = evaluate(argument.expr, self.outer, diagnostics)
+            if len(diagnostics) > before:
+                return None
+        return called_variable(
+            name,
+            block,
+            given,
+            f"module {self.site.name}",
+            argument.expr.span if argument else None,
+            self.scope,
+            diagnostics,
+        )
+
+    def _evaluate_local(self, name: str) -> None:
         """Gives a local its value: an unknown one where it has failed."""
         node, diagnostics = f"local.{name}", self.evaluation.diagnostics
         if self.is_broken(node):
@@ -155,11 +202,111 @@ class ModuleCall:
         if len(diagnostics) > before:
             self.failed.add(node)
 
-    def evaluate_output(self, name: str) -> None:
+    def _evaluate_output(self, name: str) -> None:
         """Gives an output its value; one that is broken gets none."""
-        if not self.is_broken(f"output.{name}"):
-            block = self.module.outputs[name]
-            self.outputs[name] = output_value(name, block, self.scope, self.evaluation.diagnostics)
+        node, block, diagnostics = f"output.{name}", self.module.outputs[name], self.evaluation.diagnostics
+        before = len(diagnostics)
+        if self.is_broken(node):
+            self.failed.add(node)
+        elif self.parent is None:
+            self.outputs[name] = output_value(name, block, self.scope, diagnostics)
+        else:
+            self.output_values[name] = called_output(name, block, self.scope, diagnostics)
+        if len(diagnostics) > before:
+            self.failed.add(node)
+        if self.parent is not None and node in self.failed:
+            self.parent.failed.add(f"module.{self.site.name}.{name}")
+
+    def make_calls(self, node: str) -> list["ModuleCall"]:
+        """Makes the instances of a ``module`` block. One that is broken has none."""
+        name, diagnostics = kind_and_name(node)[1], self.evaluation.diagnostics
+        block = self.module.calls[name]
+        self.inner[name] = {}
+        if self.is_broken(node):
+            self.failed.add(node)
+            return []
+        before = len(diagnostics)
+        after = depends_on(block, diagnostics)
+        expanded = instances(block, self.scope, diagnostics)
+        if expanded is None or len(diagnostics) > before or not self.failed.isdisjoint(after):
+            self.failed.add(node)
+            return []
+        site = self.site.inner[name]
+        for instance in expanded:
+            call = ModuleCall(
+                evaluation=self.evaluation,
+                site=site,
+                nodes=self.evaluation.nodes[site.text],
+                path=(*self.path, ModuleStep(name, instance.key)),
+                outer=instance.scope,
+                parent=self,
+            )
+            self.inner[name][instance.key] = call
+        return [*self.inner[name].values()]
+
+    def behind(self, node: str) -> Iterator[tuple["ModuleCall", str]]:
+        """The nodes that a node mentions, each in the call that has it."""
+        if node.startswith("var.") and self.parent is not None:
+            arguments = self.parent.nodes.arguments[f"module.{self.site.name}"]
+            for mention in arguments.get(node.removeprefix("var."), ()):
+                yield from self.parent.meant(mention)
+        else:
+            for mention in self.needs(node):
+                yield from self.meant(mention)
+
+    def meant(self, mention: str) -> Iterator[tuple["ModuleCall", str]]:
+        """The nodes that a mention means: those of each instance of a call, or the node of that name."""
+        kind, name = kind_and_name(mention)
+        if kind != "module":
+            yield self, mention
+            return
+        call, _, output = name.partition(".")
+        if output:
+            for each in self.inner.get(call, {}).values():
+                yield each, f"output.{output}"
+
+    def reached(self, node: str) -> tuple[str, ...]:
+        """The addresses of the instances that a node is, or is made of through locals, variables and outputs
+        of modules.
+        """
+        if node in self.module.resources:
+            return tuple(f"{self.prefix}{node}{render_key(key)}" for key in self.instances.get(node, ()))
+        if node not in self._reached:
+            self._reached[node] = ()  # a variable's checks may mention the variable
+            behind = [address for call, other in self.behind(node) for address in call.reached(other)]
+            self._reached[node] = tuple(dict.fromkeys(behind))
+        return self._reached[node]
+
+    def handled_first(self, node: str) -> tuple[str, ...]:
+        """The addresses that come before each instance of a block though no attribute refers to them: what
+        its values were made of, and what ``depends_on`` names, its own or that of a call that it is in.
+        """
+        through = [each for each in self.needs(node) if each not in self.module.resources]
+        addresses = [address for each in through for address in self.reached(each)]
+        addresses += self._named_first(self.nodes.after.get(node, ()))
+        call = self
+        while call.parent is not None:
+            addresses += call.parent._named_first(call.parent.nodes.after[f"module.{call.site.name}"])
+            call = call.parent
+        return tuple(dict.fromkeys(addresses))
+
+    def _named_first(self, named: Iterable[str]) -> Iterator[str]:
+        """The addresses that names of a ``depends_on`` stand for."""
+        for name in named:
+            kind, call = kind_and_name(name)
+            if kind == "module":
+                for each in self.inner.get(call, {}).values():
+                    yield from each.contents()
+            else:
+                yield from self.reached(name)
+
+    def contents(self) -> Iterator[str]:
+        """The addresses of all instances in this call and in those that it makes."""
+        for node in self.module.resources:
+            yield from self.reached(node)
+        for calls in self.inner.values():
+            for call in calls.values():
+                yield from call.contents()
 
     def embedded(self) -> list[Address]:
         """The addresses of the connections that need no block: of each such type of which nothing is
@@ -169,11 +316,25 @@ class ModuleCall:
         return [Address(name, EMBEDDED) for name in types if not self.named(name)]
 
     def choices(self, target: str) -> list[str]:
-        """The addresses of the connections of a type among which one is chosen that is not named."""
+        """The addresses of the connections of a type among which one is chosen that is not named: those of
+        the module, else those of the module that calls it.
+        """
         if not self.evaluation.registry.is_implied(target):
             return []
-        blocks = [f"{target}.{name}" for name in self.named(target) or (EMBEDDED,)]
-        return [f"{block}{render_key(key)}" for block in blocks for key in self.instances.get(block, ())]
+        holder = self._holder(target)
+        blocks = [f"{target}.{name}" for name in holder.named(target) or (EMBEDDED,)]
+        return [
+            f"{holder.prefix}{block}{render_key(key)}"
+            for block in blocks
+            for key in holder.instances.get(block, ())
+        ]
+
+    def _holder(self, target: str) -> "ModuleCall":
+        """The call whose connections of a type are the defaults here."""
+        call = self
+        while call.parent is not None and not call.named(target):
+            call = call.parent
+        return call
 
     def surroundings(self, kind: str, start: tuple[str, ...]) -> str:
         """The digest of what a block of a type sees that names these addresses."""
@@ -181,44 +342,12 @@ class ModuleCall:
         if known is None:
             resources = self.evaluation.resources
             reached = sorted(reached_by_declaration(start, resources))
-            targets = sorted(set(_referred_types(self.evaluation.types[kind].schema)))
+            targets = sorted(set(referred_types(self.evaluation.types[kind].schema)))
             known = self._seen[(kind, start)] = surroundings_of(
                 [(address, resources[address].attributes) for address in reached],
                 {target: self.choices(target) for target in targets},
             )
         return known
-
-    def _nodes(self) -> dict[str, AttributeNode | BlockNode]:
-        module = self.module
-        return {
-            **{f"var.{name}": block for name, block in module.variables.items()},
-            **{f"local.{name}": node for name, node in module.locals.items()},
-            **module.resources,
-            **{f"output.{name}": block for name, block in module.outputs.items()},
-        }
-
-    def _needed_by(
-        self, name: str, node: AttributeNode | BlockNode, nodes: Mapping[str, AttributeNode | BlockNode]
-    ) -> list[str]:
-        """The declared nodes that a node needs; those of a variable are mentioned by its validations."""
-        types, traversals = self.evaluation.types, traversals_of(node)
-        mentioned = [other for each in traversals if (other := node_of(each, types)) is not None]
-        self._mentioned[name] = mentioned
-        complaints = self.evaluation.diagnostics if self.text_is_read else Diagnostics()
-        if not check_declared(traversals, nodes, types, complaints):
-            self.failed.add(name)
-        return [
-            need for need in mentioned if need in nodes and not (need == name and name.startswith("var."))
-        ]
-
-    def _default_connections(self, kind: str) -> list[str]:
-        """The declared connections that attributes of a type fall back to."""
-        wanted = set(_referred_types(self.evaluation.types[kind].schema))
-        return [
-            f"{target}.{name}"
-            for target in sorted(filter(self.evaluation.registry.is_implied, wanted))
-            for name in self.named(target)
-        ]
 
     def _lookup(self, name: str) -> Value | None:
         types = self.evaluation.types
@@ -228,8 +357,10 @@ class ModuleCall:
             case "local":
                 return _values_of("local", self.module.locals, self.locals)
             case "path":
-                places = {"root": ".", "module": ".", "cwd": os.getcwd()}  # noqa: PTH109  # as text
+                places = {"root": ROOT, "module": self.text.directory, "cwd": os.getcwd()}  # noqa: PTH109  # as text
                 return lazy_object({key: string(text) for key, text in places.items()}, name)
+            case "module" if self.module.calls:
+                return lazy_object(LazyNames(self.module.calls, self._module_value, unknown()), name)
             case "flareiac":
                 return lazy_object({"workspace": string(self.evaluation.project.workspace)}, name)
             case "data":
@@ -256,7 +387,9 @@ class ModuleCall:
         if block in self._repeated:
             return self._repeated[block]
         kind, name = kind_and_name(block)
-        values = {key: self._instance_value(Address(kind, name, key)) for key in self.instances[block]}
+        values = {
+            key: self._instance_value(Address(kind, name, key, self.path)) for key in self.instances[block]
+        }
         declared = self.module.resources.get(block)
         if declared is not None and declared.body.attribute("count"):
             value = tuple_value(values.values())
@@ -267,6 +400,24 @@ class ModuleCall:
         # Blocks are evaluated in the order of their references, so this one is whole
         self._repeated[block] = value
         return value
+
+    def _module_value(self, name: str) -> Value:
+        """The value of ``module.x``: the outputs of one call, a tuple of such objects (count) or a map
+        (for_each).
+        """
+        if f"module.{name}" in self.failed or name not in self.inner:
+            return unknown()
+        block = self.module.calls[name]
+        values = {key: call._outputs_value() for key, call in self.inner[name].items()}
+        if block.body.attribute("count"):
+            return tuple_value(values.values())
+        if block.body.attribute("for_each"):
+            return object_value({str(key): each for key, each in values.items()})
+        return values[None]
+
+    def _outputs_value(self) -> Value:
+        """The outputs so far; those to come are unknown."""
+        return object_value({name: self.output_values.get(name, unknown()) for name in self.module.outputs})
 
     def _instance_value(self, address: Address) -> Value:
         text, evaluation = str(address), self.evaluation
@@ -284,24 +435,6 @@ class ModuleCall:
         return resource_value(text, address.type, attributes)
 
 
-def _way_out_of(circle: Sequence[str]) -> str:
-    variable = next((node for node in circle if node.startswith("var.")), None)
-    if variable is None:
-        return "Break the circle by writing one of these values out."
-    return (
-        f"{variable} is in the circle by what its validation blocks mention. Move that check to a variable "
-        "that none of the others mentions."
-    )
-
-
 def _values_of(root: str, declared: Mapping[str, object], values: Mapping[str, Value]) -> Value:
     """A root symbol with the values so far of what is declared under it."""
     return lazy_object(LazyNames(declared, lambda key: values.get(key, unknown()), unknown()), root)
-
-
-def _referred_types(schema: Block) -> Iterator[str]:
-    for attribute in schema.attributes.values():
-        if isinstance(attribute.type, RefType):
-            yield from attribute.type.to
-    for nested in schema.blocks.values():
-        yield from _referred_types(nested.block)

@@ -1,4 +1,4 @@
-"""The value of an ``output`` block. Pure."""
+"""The values of ``output`` blocks. Pure."""
 
 from flareiac.config.conditions import check_condition
 from flareiac.config.own_blocks import OUTPUT
@@ -8,25 +8,19 @@ from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.lang.evaluate import evaluate
 from flareiac.lang.scope import Scope
-from flareiac.lang.syntax import BlockNode
-from flareiac.lang.values import contains_sensitive, cty_json, is_too_deep, to_data
+from flareiac.lang.syntax import AttributeNode, BlockNode
+from flareiac.lang.values import Value, contains_sensitive, cty_json, is_too_deep, to_data, unknown
 from flareiac.model.desired import OutputValue
 
 
 def output_value(name: str, block: BlockNode, scope: Scope, diagnostics: Diagnostics) -> OutputValue:
-    """The value as it is recorded, with its type; None in place of one that is sensitive, or in error."""
-    node = block.body.attribute("value")
-    check_shape(block, OUTPUT, diagnostics)
-    if node is None:
-        diagnostics.error(
-            codes.OUTPUT_WITHOUT_VALUE,
-            f'The output "{name}" needs one. Write value = ...',
-            subject=block.header_span,
-        )
+    """The value of an output of the root module as it is recorded, with its type; None in place of one that
+    is sensitive, or in error.
+    """
+    written = _written(name, block, scope, diagnostics)
+    if written is None:
         return OutputValue(value=None)
-    for nested in block.body.blocks_of("precondition"):
-        check_condition(nested, scope, diagnostics, codes.PRECONDITION_FAILED)
-    value = evaluate(node.expr, scope, diagnostics)
+    node, value = written
     sensitive = flag(block, "sensitive", False, scope, diagnostics)
     if contains_sensitive(value) and not sensitive:
         diagnostics.error(
@@ -43,3 +37,29 @@ def output_value(name: str, block: BlockNode, scope: Scope, diagnostics: Diagnos
         return OutputValue(value=None)
     data, kind = to_data(value), cty_json(value.type)
     return OutputValue(value=data, type=None if kind == "dynamic" and data is not None else kind)
+
+
+def called_output(name: str, block: BlockNode, scope: Scope, diagnostics: Diagnostics) -> Value:
+    """The value of an output of a module that is called; unknown where it is in error."""
+    written = _written(name, block, scope, diagnostics)
+    if written is None:
+        return unknown()
+    return written[1].with_sensitive(flag(block, "sensitive", False, scope, diagnostics))
+
+
+def _written(
+    name: str, block: BlockNode, scope: Scope, diagnostics: Diagnostics
+) -> tuple[AttributeNode, Value] | None:
+    """The attribute with the value, and the value; None where it is missing."""
+    node = block.body.attribute("value")
+    check_shape(block, OUTPUT, diagnostics)
+    if node is None:
+        diagnostics.error(
+            codes.OUTPUT_WITHOUT_VALUE,
+            f'The output "{name}" needs one. Write value = ...',
+            subject=block.header_span,
+        )
+        return None
+    for nested in block.body.blocks_of("precondition"):
+        check_condition(nested, scope, diagnostics, codes.PRECONDITION_FAILED)
+    return node, evaluate(node.expr, scope, diagnostics)

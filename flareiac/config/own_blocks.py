@@ -49,6 +49,16 @@ OUTPUT: Final = Block(
     },
     blocks={"precondition": _many(CHECKED)},
 )
+MODULE: Final = Block(
+    description="Calls a module: the blocks of another folder, with values for its variables.",
+    attributes={
+        "source": _attribute(STRING, "The folder of the module: ./modules/sales or ../sales.", required=True),
+        "count": _attribute(ANY, "So many instances."),
+        "for_each": _attribute(ANY, "One instance for each entry of a map or element of a set of strings."),
+        "depends_on": _attribute(ANY, "What is handled before each resource of the module."),
+    },
+)
+"""Its other attributes are the values of the module's variables."""
 IMPORT: Final = Block(
     description="Adopts an object that exists.",
     attributes={
@@ -176,6 +186,7 @@ OWN_BLOCKS: Final[Mapping[str, OwnBlock]] = {
     "variable": OwnBlock(VARIABLE, is_labelled=True),
     "locals": OwnBlock(LOCALS),
     "output": OwnBlock(OUTPUT, is_labelled=True),
+    "module": OwnBlock(MODULE, is_labelled=True),
     "import": OwnBlock(IMPORT),
     "removed": OwnBlock(REMOVED),
     "policy": OwnBlock(POLICY, is_labelled=True),

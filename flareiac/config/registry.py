@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 
 from flareiac.config.backend import NO_BACKENDS, BackendKinds
 from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.kernel.types import RefType
 from flareiac.sdk.provider import Function, Offered
 from flareiac.sdk.resource_type import Kind, ResourceType
 from flareiac.sdk.schema import Block
@@ -53,6 +54,7 @@ class Registry:
     backends: BackendKinds = NO_BACKENDS
     types: Mapping[str, ResourceType] = field(init=False)
     schemas: Mapping[str, Block] = field(init=False)
+    _fallbacks: dict[str, tuple[str, ...]] = field(init=False, default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
         types = _Made(self.offered, lambda name: self.offered[name].load())
@@ -63,6 +65,13 @@ class Registry:
         """The connection types that have an embedded instance."""
         return {name: self.types[name] for name, offer in self.offered.items() if offer.embedded}
 
+    def fallbacks(self, name: str) -> tuple[str, ...]:
+        """The types of connections that attributes of a type fall back to where they are left out."""
+        if name not in self._fallbacks:
+            wanted = set(referred_types(self.schemas[name]))
+            self._fallbacks[name] = tuple(sorted(filter(self.is_implied, wanted)))
+        return self._fallbacks[name]
+
     def is_implied(self, name: str) -> bool:
         """Returns True if an omitted reference resolves to the only declared connection of this type, or to
         the embedded one.
@@ -72,3 +81,12 @@ class Registry:
         return self.offered[name].embedded or (
             self.types[name].kind is Kind.CONNECTION and self.types[name].declaring.is_implied
         )
+
+
+def referred_types(schema: Block) -> Iterator[str]:
+    """The types that attributes of a block and of the blocks inside refer to, each as often as it occurs."""
+    for attribute in schema.attributes.values():
+        if isinstance(attribute.type, RefType):
+            yield from attribute.type.to
+    for nested in schema.blocks.values():
+        yield from referred_types(nested.block)

@@ -49,6 +49,7 @@ class ResourceBlock:
         self._call, self._evaluation = call, call.evaluation
         self._node, self._block = node, call.module.resources[node]
         self._kind: ResourceType = self._evaluation.types[kind_and_name(node)[0]]
+        self._first: tuple[str, ...] = ()
 
     def look_through(self) -> None:
         """Reports what is wrong in the block beside the references for which it cannot be evaluated."""
@@ -62,6 +63,7 @@ class ResourceBlock:
         """
         call, diagnostics = self._call, self._evaluation.diagnostics
         self._refuse_lifecycle()
+        self._first = call.handled_first(self._node)
         if self._is_as_kept():
             return
         problems, hidden = Diagnostics(), self._hidden_by()
@@ -86,7 +88,7 @@ class ResourceBlock:
         """Adds one instance; False where it is wrong or not known."""
         block, kind, diagnostics = self._block, self._kind, self._evaluation.diagnostics
         before, later = len(diagnostics), len(diagnostics.later)
-        address = Address(kind.name, block.labels[-1], instance.key)
+        address = Address(kind.name, block.labels[-1], instance.key, self._call.path)
         decoded = self._decoded(instance.scope, diagnostics)
         _refuse_sensitive(decoded, kind, address, diagnostics)
         attributes = dict(decoded.attributes)
@@ -107,6 +109,7 @@ class ResourceBlock:
             call=self._call,
             address=address,
             needed=needed,
+            first=self._first,
             written=Written(block, decoded),
             owner=owner or self._inherited,
         )
@@ -145,6 +148,7 @@ class ResourceBlock:
         pure = frozenset(function.name for function in self._evaluation.registry.functions)
         return (
             self._kind.declaring.follows_from_text
+            and not self._first
             and self._node not in call.unkept
             and all(call.instances[node] == [None] for node in needed)
             and is_plain(self._block, pure, lambda root: root in types)
@@ -155,11 +159,11 @@ class ResourceBlock:
         it names.
         """
         call, evaluation, block, kind = self._call, self._evaluation, self._block, self._kind
-        if not kind.declaring.follows_from_text:
+        if not kind.declaring.follows_from_text or self._first:
             return False
         if any(call.instances.get(node) != [None] for node in call.needs(self._node)):
             return False
-        address = Address(kind.name, block.labels[-1])
+        address = Address(kind.name, block.labels[-1], None, call.path)
         meaning = evaluation.kept.find(block, str(address), kind.canonical, call.surroundings)
         if meaning is None:
             return False
@@ -219,21 +223,21 @@ class ResourceBlock:
         """Returns the reason why something that the block mentions, itself or through others, was not read.
         Its values are unknown for that reason.
         """
-        call, evaluation = self._call, self._evaluation
-        seen: set[str] = set()
+        evaluation = self._evaluation
+        seen: set[tuple[str, str]] = set()
         unasked: _Unasked | None = None
-        stack = [self._node] if evaluation.unread or evaluation.unasked else []
+        stack = [(self._call, self._node)] if evaluation.unread or evaluation.unasked else []
         while stack:
-            each = stack.pop()
-            if each in seen:
+            call, each = stack.pop()
+            if (call.prefix, each) in seen:
                 continue
-            seen.add(each)
+            seen.add((call.prefix, each))
             for key in call.instances.get(each, ()):
-                if (address := f"{each}{render_key(key)}") in evaluation.unread:
+                if (address := f"{call.prefix}{each}{render_key(key)}") in evaluation.unread:
                     return evaluation.unread[address]
                 if address in evaluation.unasked:
                     unasked = unasked or _Unasked(address)
-            stack.extend(call.needs(each))
+            stack.extend(call.behind(each))
         return unasked
 
     def _refuse_lifecycle(self) -> None:

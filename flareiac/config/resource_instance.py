@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from flareiac.config.meta import lifecycle
 from flareiac.config.module_call import ModuleCall
-from flareiac.kernel.addresses import Address, render_key
+from flareiac.kernel.addresses import Address, block_address, render_key
 from flareiac.kernel.data import Attributes, Data, references
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics
 from flareiac.kernel.lazy_dataclass import dataclass
@@ -35,13 +35,15 @@ class Written:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceInstance:
-    """An instance, before its attributes are known. ``needed``: the blocks that its block mentions.
-    ``written`` is None for an embedded connection.
+    """An instance, before its attributes are known. ``needed``: the blocks that its block mentions;
+    ``first``: the addresses that come before it though its block mentions none of them itself. ``written``
+    is None for an embedded connection.
     """
 
     call: ModuleCall
     address: Address
     needed: Sequence[str] = ()
+    first: Sequence[str] = ()
     written: Written | None = None
     owner: Owner | None = None
 
@@ -62,7 +64,7 @@ class ResourceInstance:
             canonical = canonical | there.attributes if there is not None else canonical
         self._report(problems, attributes)
         meant = references(canonical)
-        direct = dict.fromkeys([*meant, *named, *self._whole_blocks(meant)])
+        direct = dict.fromkeys([*meant, *named, *self._whole_blocks(meant), *self._others(meant)])
         direct.pop(text, None)
         block = self.written.block if self.written else None
         resources[text] = DesiredResource(
@@ -118,13 +120,21 @@ class ResourceInstance:
         """All instances of the blocks that are mentioned, but of those of which definite instances
         (``named``) are referred to.
         """
-        definite = {address.split("[")[0] for address in named}
+        definite = set(map(block_address, named))
+        prefix = self.call.prefix
         return [
-            f"{block}{render_key(key)}"
+            f"{prefix}{block}{render_key(key)}"
             for block in self.needed
-            if block not in definite
+            if f"{prefix}{block}" not in definite
             for key in self.call.instances[block]
         ]
+
+    def _others(self, named: Iterable[str]) -> list[str]:
+        """The addresses that come first, but for the other instances of blocks of which definite ones are
+        referred to.
+        """
+        definite = set(map(block_address, named)) if self.first else set()
+        return [address for address in self.first if block_address(address) not in definite]
 
 
 def _nearest(spans: Mapping[Path, Span], path: Path) -> Span | None:

@@ -56,7 +56,7 @@ def node_of(traversal: Traversal, types: Mapping[str, object]) -> str | None:
         parts = traversal.steps[:2]
         known = len(parts) == 2 and isinstance(parts[1], str) and f"data.{parts[0]}" in types
         return f"data.{parts[0]}.{parts[1]}" if known else None
-    if traversal.root not in ("var", "local") and traversal.root not in types:
+    if traversal.root not in ("var", "local", "module") and traversal.root not in types:
         return None
     if not traversal.steps or not isinstance(traversal.steps[0], str):
         return None
@@ -92,6 +92,8 @@ def _declaration(root: str, name: str) -> str:
         return f'variable "{name}" {{}}'
     if root == "local":
         return f"locals {{ {name} = ... }}"
+    if root == "module":
+        return f'module "{name}" {{ source = ... }}'
     if root.startswith("data."):
         return f'data "{root.removeprefix("data.")}" "{name}" {{ ... }}'
     return f'{root} "{name}" {{ ... }}'

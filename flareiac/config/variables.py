@@ -99,6 +99,24 @@ def validate_variable(name: str, block: BlockNode, scope: Scope, diagnostics: Di
             diagnostics.add(verdict.problem)
 
 
+def called_variable(  # noqa: PLR0913 - one value, from where it comes, and where it goes
+    name: str,
+    block: BlockNode,
+    value: Value | None,
+    origin: str,
+    span: Span | None,
+    scope: Scope,
+    diagnostics: Diagnostics,
+) -> Value | None:
+    """The value of a variable of a module that is called, from an argument (None: there is none) or by
+    default; None after complaining.
+    """
+    given = None if value is None else _GivenValue(value=value, text=None, origin=origin, span=span)
+    if given is None and block.body.attribute("default") is None:
+        return None  # said once, of the call
+    return _Variable(name, block, scope, diagnostics).value(given)
+
+
 def _outside(
     blocks: Mapping[str, BlockNode], inputs: Inputs, scope: Scope, diagnostics: Diagnostics
 ) -> dict[str, _GivenValue]:

@@ -52,7 +52,7 @@ class Address:
     module: tuple[ModuleStep, ...] = ()
 
     def __str__(self) -> str:
-        prefix = "".join(f"{step}." for step in self.module)
+        prefix = f"{module_text(self.module)}." if self.module else ""
         return f"{prefix}{self.type}.{self.name}{render_key(self.key)}"
 
     @property
@@ -65,6 +65,11 @@ class Address:
 
     def _order(self) -> tuple[object, ...]:
         return (self.module, self.type, self.name, _key_order(self.key))
+
+
+def module_text(steps: tuple[ModuleStep, ...]) -> str:
+    """``module.sales["eu"].module.raw``; an empty text for the root module."""
+    return ".".join(map(str, steps))
 
 
 def render_key(key: InstanceKey) -> str:
@@ -103,6 +108,12 @@ def parse_address(text: str) -> Address | None:
     if len(steps) != 2 or steps[0][1] is not None:
         return None
     return Address(kind, steps[1][0], steps[1][1], tuple(module))
+
+
+def block_address(text: str) -> str:
+    """The address of the block that an instance comes from: without the key at its end."""
+    parsed = parse_address(text) if text.endswith("]") else None
+    return str(parsed.block) if parsed else text
 
 
 def block_type(text: str) -> str:

@@ -6,7 +6,7 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 
 from flareiac.kernel import codes
-from flareiac.kernel.addresses import parse_address
+from flareiac.kernel.addresses import ModuleStep, module_text, parse_address
 from flareiac.kernel.data import Attributes, Data, is_known
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, did_you_mean, error, warning
 from flareiac.kernel.graph import Cycle, closure
@@ -340,12 +340,23 @@ def _references(inputs: Inputs) -> dict[str, Resolved]:
 
 
 def matches(address: str, pattern: str) -> bool:
-    """Returns True if a target names an address: exactly, by glob, or as all instances of its block."""
+    """Returns True if a target names an address: exactly, by glob, as all instances of its block or of the
+    modules around it (``module.sales.table.orders``), or as a module that it is in.
+    """
     parsed = parse_address(address)
-    block = str(parsed.block) if parsed else address
-    return pattern in (address, block) or (
-        "*" in pattern and (fnmatchcase(address, pattern) or fnmatchcase(block, pattern))
-    )
+    if parsed is None:
+        return pattern == address or ("*" in pattern and fnmatchcase(address, pattern))
+    names = [address, str(parsed.block), *map(module_text, _leading(parsed.module))]
+    if any(step.key is not None for step in parsed.module):
+        keyless = tuple(ModuleStep(step.name) for step in parsed.module)
+        bare = replace(parsed, module=keyless)
+        names += [str(bare), str(bare.block), *map(module_text, _leading(keyless))]
+    return pattern in names or ("*" in pattern and any(fnmatchcase(name, pattern) for name in names))
+
+
+def _leading(steps: tuple[ModuleStep, ...]) -> list[tuple[ModuleStep, ...]]:
+    """The modules that something is in, outermost first."""
+    return [steps[: at + 1] for at in range(len(steps))]
 
 
 def _selected(

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from flareiac.config.backend import BackendKinds, is_switch
-from flareiac.config.own_blocks import BACKEND, LOCALS, META, OWN_BLOCKS
+from flareiac.config.own_blocks import BACKEND, LOCALS, META, MODULE, OWN_BLOCKS
 from flareiac.config.registry import Registry
 from flareiac.kernel.data import Json
 from flareiac.kernel.types import (
@@ -101,7 +101,7 @@ class _Writer:
         schema: Schema = {
             "type": "object",
             "properties": properties,
-            "additionalProperties": block is LOCALS,
+            "additionalProperties": block in (LOCALS, MODULE),
             "required": [name for name, attribute in attributes.items() if attribute.required],
         }
         if text := description or block.description:

@@ -209,7 +209,7 @@ def test_the_digest_changes_with_values_and_not_with_time(evaluate: Evaluator) -
         ('flareiac {\n  backend "local" {}\n  backend "local" {}\n}', "FIS061"),
         ('flareiac {\n  backend "local" {\n    path = "x"\n  }\n}', "FIL201"),
         ('flareiac {\n  bakend "local" {}\n}', "FIL205"),
-        ('module "m" { source = "./m" }', "FIC012"),
+        ('module "m" { source = "./m" }', "FIC001"),
         ('variable "v" "w" {}', "FIL207"),
         ('locals "l" {}', "FIL207"),
         ("locals { a = 1 }\nlocals { a = 2 }", "FIC015"),

@@ -16,6 +16,7 @@ from flareiac.app.explain import explain
 from flareiac.app.provided_commands import provided_commands
 from flareiac.cli.command_tree import LazyCommand, command_tree
 from flareiac.cli.invocation import Invocation
+from flareiac.config.own_blocks import OWN_BLOCKS
 from flareiac.kernel.diagnostics import Diagnostics, Failure
 from flareiac.kernel.sources import Source
 from flareiac.lang.parse import parse_file
@@ -154,15 +155,7 @@ def test_examples_parse_and_name_what_there_is(fence: Fence) -> None:
             if kind is not None:
                 assert list(_unknown(block.body, kind.schema, name)) == []
             else:
-                assert block.type in (
-                    "variable",
-                    "locals",
-                    "output",
-                    "import",
-                    "policy",
-                    "removed",
-                    "flareiac",
-                ), block.type
+                assert block.type in OWN_BLOCKS, block.type
 
 
 def _unknown(body: Body, schema: Block, path: str) -> Iterator[str]:

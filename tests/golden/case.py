@@ -58,7 +58,7 @@ from flareiac_spark.observation.checkpoint import CheckpointFacts
 from tests.golden.edits import edited
 from tests.golden.observed import TableFigures, as_read, facts, history, identity
 from tests.golden.observed import recorded as as_recorded
-from tests.support.txtar import Archive, parse_txtar
+from tests.support.txtar import Archive, format_txtar, parse_txtar
 
 _FOLDER: Final = Path(__file__).parent / "cases"
 CASES: Final = sorted(_FOLDER.rglob("*.txtar"))
@@ -150,7 +150,7 @@ def name_of(path: Path) -> str:
 def read_case(path: Path) -> Case:
     archive = parse_txtar(path.read_text(encoding="utf-8"))
     inputs = {name: content for name, content in archive.files.items() if _is_input(name)}
-    recorded = inputs.get("recorded.flare.hcl")
+    recorded = _configuration_text("recorded", inputs)
     main = _configuration_text("main", inputs) or recorded
     assert main is not None, f"{path.name} declares nothing"
     return Case(
@@ -170,8 +170,16 @@ def _is_input(name: str) -> bool:
 
 
 def _configuration_text(name: str, sections: dict[str, str]) -> str | None:
+    """The text of the root module, and behind it the files of modules in folders as a txtar archive."""
     edit = sections.get(f"{name}.edit")
-    return sections.get(f"{name}.flare.hcl") if edit is None else edited(sections["recorded.flare.hcl"], edit)
+    text = sections.get(f"{name}.flare.hcl") if edit is None else edited(sections["recorded.flare.hcl"], edit)
+    modules = {path: content for path, content in sections.items() if "/" in path}
+    return text if text is None or not modules else format_txtar(Archive(comment=text, files=modules))
+
+
+def root_module(text: str) -> str:
+    """The text of the root module in a text of a case, without the modules behind it."""
+    return parse_txtar(text).comment
 
 
 def recorded_state(case: Case, root: Path) -> Snapshot:
@@ -205,8 +213,11 @@ def _from(given: Mapping[str, Any] | None) -> AppliedFrom | None:
 def configuration(
     hcl: str, root: Path, diagnostics: Diagnostics, data: DataBlocks | None = None
 ) -> Configuration:
-    """The configuration of a project with this one file."""
-    (root / "main.flare.hcl").write_text(hcl, encoding="utf-8")
+    """The configuration of a project with this one file, and those of modules behind it (``read_case``)."""
+    archive = parse_txtar(hcl)
+    for name, content in {"main.flare.hcl": archive.comment, **archive.files}.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(content, encoding="utf-8")
     registry = installed().registry
 
     def inputs(_files: ModuleFiles) -> VariableInputs:

@@ -29,13 +29,14 @@ def check_plan_json(made: Plan) -> None:
     check_lines("ui", plan_lines(made, made.diagnostics, {}, tool_version="0.0.0"))
     assert document["format_version"] == "1.2"
     assert document["terraform_version"].startswith("1.")
-    planned = document["planned_values"]["root_module"]["resources"]
+    root = document["planned_values"]["root_module"]
+    planned = list(_planned(root))
     for item in planned:
         assert _PLACE | {"provider_name", "schema_version", "values", "sensitive_values"} <= set(item)
     for item in _configured(document["configuration"]["root_module"]):
         assert _PLACE | {"provider_config_key", "expressions", "schema_version"} <= set(item)
         assert item["provider_config_key"] in document["configuration"]["provider_config"]
-    _check_references(planned, document["configuration"]["root_module"])
+    _check_references(root.get("resources", []), document["configuration"]["root_module"])
     changes = document["resource_changes"]
     for entry in (*changes, *document.get("resource_drift", ())):
         assert _PLACE | {"provider_name", "change"} <= set(entry)
@@ -73,6 +74,12 @@ def _check_references(planned: list[dict[str, Any]], module: dict[str, Any]) -> 
                     for own in by_block.get(item["address"], ()):
                         assert other["type"] not in own["values"]
                         assert own["type"] not in other["values"]
+
+
+def _planned(module: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield from module.get("resources", ())
+    for inner in module.get("child_modules", ()):
+        yield from _planned(inner)
 
 
 def _configured(module: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -40,15 +40,15 @@ _GROUPS = {
 }
 
 
-def by_group(root: Path) -> Mapping[str, Sequence[Builtin]]:
-    """The functions of the language by the title of their group. ``root`` is the module's directory, which
-    file functions never leave.
+def by_group(root: Path, module: str = ".") -> Mapping[str, Sequence[Builtin]]:
+    """The functions of the language by the title of their group. ``root`` is the directory of the root
+    module, ``module`` that of the calling one, relative to it: file functions never leave these two.
     """
-    return {**_GROUPS, "Files": file_functions(root)}
+    return {**_GROUPS, "Files": file_functions(root, module)}
 
 
-def functions(root: Path, provided: Iterable[Function] = ()) -> Mapping[str, Builtin]:
-    """Every function by name."""
-    listed = [function for group in by_group(root).values() for function in group]
+def functions(root: Path, provided: Iterable[Function] = (), module: str = ".") -> Mapping[str, Builtin]:
+    """Every function by name. ``module``: see ``by_group``."""
+    listed = [function for group in by_group(root, module).values() for function in group]
     listed.extend(adapt(function) for function in provided)
     return {function.name: function for function in listed}

@@ -13,9 +13,11 @@ from flareiac.lang.values import Value, boolean, string
 _P = takes("path", STRING)
 
 
-def file_functions(root: Path) -> tuple[Builtin, ...]:
-    """The functions with relative paths taken from ``root``."""
-    files = _Files(root)
+def file_functions(root: Path, module: str = ".") -> tuple[Builtin, ...]:
+    """The functions with relative paths taken from ``root``. They read below it and below the directory of
+    the ``module`` that calls them, which is relative to ``root``.
+    """
+    files = _Files(root, root / module)
     return (
         function("abspath", (_P,), STRING, files.absolute, "The absolute form of a path."),
         function("basename", (_P,), STRING, _basename, "The last part of a path."),
@@ -52,15 +54,15 @@ def _hash(files: "_Files", algorithm: str, *, in_base64: bool) -> Builtin:
 class _Files:
     """The functions that depend on where the module is."""
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
+    def __init__(self, root: Path, module: Path) -> None:
+        self.root, self.module = root, module
 
     def inside(self, path: str) -> Path:
         try:
             resolved = (self.root / path).resolve()
         except (OSError, ValueError, RuntimeError) as error:
             raise FunctionError(f"{path!r} is no usable path: {error}", 0) from None
-        if not resolved.is_relative_to(self.root.resolve()):
+        if not any(resolved.is_relative_to(tree.resolve()) for tree in (self.root, self.module)):
             raise FunctionError(
                 f"{path!r} lies outside of the module's directory, and only files inside it are read", 0
             )
