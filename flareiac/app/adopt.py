@@ -15,6 +15,7 @@ from flareiac.kernel.data import ABSENT, Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Failure, Severity, did_you_mean, error
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.sources import Source, Span
+from flareiac.lang.json_text import is_json
 from flareiac.lang.parse import parse_file
 from flareiac.model.drift import DriftClass, DriftFinding
 from flareiac.model.snapshot import Snapshot
@@ -162,6 +163,10 @@ class _Adopting:
             return why
         if self._resource is None:
             return "No block declares the resource, so the next apply removes it. Write its block first."
+        span = self._resource.span
+        if span is not None and is_json(span.path):
+            why = f"{span.path} is JSON, which a program writes as a rule, and adopt does not change it."
+            return f"{why} Change it there, or in that program."
         place = finding.path
         if any(path == place[: len(path)] for path in self._resource.lifecycle.ignore_changes):
             return "ignore_changes of its block covers that, so no plan changes it."

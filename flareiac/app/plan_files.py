@@ -6,7 +6,7 @@ from pathlib import Path
 import flareiac
 from flareiac.app.discovery import installed
 from flareiac.app.state_place.place import project_cipher
-from flareiac.config.files import SUFFIX
+from flareiac.config.files import JSON, SUFFIX
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, error
 from flareiac.kernel.durable_files import replace_file
@@ -74,8 +74,8 @@ def _instead_of(file: str, head: bytes) -> str:
     """The way out for a file that is not a plan: never to write over what may be something else."""
     if KIND.encode() in head or is_encrypted(head):
         return f"Make the plan again: flareiac plan -out={file}."
-    if file.endswith((".tfvars", ".vars.hcl")):
+    if file.removesuffix(JSON).endswith((".tfvars", ".vars.hcl")):
         return f"It looks like a file of variables: flareiac apply -var-file={file}."
-    if file.endswith(SUFFIX):
+    if file.removesuffix(JSON).endswith(SUFFIX):
         return "It looks like configuration, which is read without being named: flareiac apply."
     return "Name a file that flareiac plan -out=... has written; without a name, apply makes a plan and asks."

@@ -2,12 +2,13 @@
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Final
 
 from flareiac.app.discovery import installed
+from flareiac.config.configuration_form import ConfigurationForm
 from flareiac.config.files import SUFFIX, read_module
 from flareiac.config.policy_files import policies_in
 from flareiac.kernel import codes
@@ -15,6 +16,8 @@ from flareiac.kernel.addresses import parse_address
 from flareiac.kernel.diagnostics import Diagnostics, Failure, error
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.sources import Source
+from flareiac.lang.json_text import is_json
+from flareiac.lang.parse import parse_file
 from flareiac.model.plan import Plan
 from flareiac.model.policy import BlockPlace, PolicyResults
 
@@ -79,15 +82,26 @@ def check_saved(root: Path, plan: Plan, folder: str | None) -> Checked:
     )
 
 
+def _headers(source: Source) -> Iterator[tuple[tuple[str, str], int]]:
+    """The type and the name of each block with one label, and the line of its header."""
+    if is_json(source.path):
+        form = ConfigurationForm(installed().registry.types)
+        for block in parse_file(source, Diagnostics(), form=form).blocks:
+            if len(block.labels) == 1:
+                yield (block.type, block.labels[0]), block.header_span.start.line
+        return
+    for match in _HEADER.finditer(source.text):
+        yield (match[1], match[2]), source.text.count("\n", 0, match.start(1)) + 1
+
+
 def block_places(root: Path, results: PolicyResults) -> Mapping[str, BlockPlace]:
     """The places in the project's files of the blocks that findings are about, by address."""
     wanted = {finding.address for finding in results.findings if finding.address}
     by_block: dict[tuple[str, str], BlockPlace] = {}
     unread = Diagnostics()
     for source in read_module(root, unread).configuration if wanted else ():
-        for match in _HEADER.finditer(source.text):
-            line = source.text.count("\n", 0, match.start(1)) + 1
-            by_block.setdefault((match[1], match[2]), BlockPlace(source.path, line))
+        for block, line in _headers(source):
+            by_block.setdefault(block, BlockPlace(source.path, line))
     places: dict[str, BlockPlace] = {}
     for address in wanted:
         parsed = parse_address(address)

@@ -5,7 +5,7 @@ from dataclasses import field
 from pathlib import PurePath
 from typing import TypeVar
 
-from flareiac.config.files import SUFFIX
+from flareiac.config.files import JSON, SUFFIX
 from flareiac.config.own_blocks import OWN_BLOCKS
 from flareiac.kernel import codes
 from flareiac.kernel.addresses import NAME_RULE, is_name
@@ -219,7 +219,7 @@ def _put(into: dict[str, _Item], name: str, declaration: _Item, what: str, diagn
 
 def _duplicate(what: str, second: Span, first: Span, diagnostics: Diagnostics) -> None:
     overriding = any(
-        PurePath(span.path).name.removesuffix(SUFFIX).endswith(("_override", "override"))
+        PurePath(span.path).name.removesuffix(JSON).removesuffix(SUFFIX).endswith(("_override", "override"))
         for span in (first, second)
     )
     override = (

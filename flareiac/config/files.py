@@ -11,7 +11,10 @@ from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.sources import Source, Span
 
 SUFFIX = ".flare.hcl"
-VARIABLE_FILE = "flareiac.vars.hcl"
+JSON = ".json"
+"""What ends the name of a file in HCL's JSON syntax, after the ending that it has in native syntax."""
+VARIABLE_FILES = ("flareiac.vars.hcl", f"flareiac.vars.hcl{JSON}")
+_AUTO = ".auto.vars.hcl"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,8 +29,8 @@ class ModuleFiles:
 
 
 def read_module(root: Path, diagnostics: Diagnostics) -> ModuleFiles:
-    """Every ``*.flare.hcl`` of a directory, and its ``flareiac.vars.hcl`` and ``*.auto.vars.hcl``, by
-    name.
+    """Every ``*.flare.hcl`` of a directory, and its ``flareiac.vars.hcl`` and ``*.auto.vars.hcl``, by name;
+    with ``.json`` behind it, too.
     """
     if not root.is_dir():
         diagnostics.error(
@@ -42,15 +45,10 @@ def read_module(root: Path, diagnostics: Diagnostics) -> ModuleFiles:
         for name in names
         if is_configuration(name) and (source := read(root / name, name, diagnostics))
     ]
-    wanted = sorted(filter(is_variable_file, names), key=lambda name: name != VARIABLE_FILE)
+    wanted = sorted(filter(is_variable_file, names), key=lambda name: name not in VARIABLE_FILES)
     variables = [source for name in wanted if (source := read(root / name, name, diagnostics))]
     for name in names:
-        if name.endswith(".flare.hcl.json"):
-            diagnostics.error(
-                codes.JSON_NOT_SUPPORTED,
-                f"{name} cannot be read: HCL's JSON syntax is not supported yet. Write the same in HCL.",
-            )
-        elif meant := _meant(name):
+        if meant := _meant(name):
             diagnostics.warning(
                 codes.FILE_NOT_READ,
                 f"{name} is left out. {meant} Rename it, or move it out of this directory.",
@@ -58,8 +56,8 @@ def read_module(root: Path, diagnostics: Diagnostics) -> ModuleFiles:
     if not configuration and not diagnostics.has_errors:
         diagnostics.error(
             codes.NO_CONFIGURATION,
-            f"{root} holds no file whose name ends in {SUFFIX}. Change to the directory of a project, or "
-            "make one: flareiac new.",
+            f"{root} holds no file whose name ends in {SUFFIX} or {SUFFIX}{JSON}. Change to the directory of "
+            "a project, or make one: flareiac new.",
         )
     return ModuleFiles(
         configuration=tuple(configuration),
@@ -107,12 +105,13 @@ def is_configuration(name: str) -> bool:
     """Returns True where a file of a module's directory is read as configuration. A name that begins with a
     dot is an editor's (Emacs: ``.#NAME``) or an operating system's (macOS: ``._NAME``).
     """
-    return name.endswith(SUFFIX) and not name.startswith(".")
+    return name.removesuffix(JSON).endswith(SUFFIX) and not name.startswith(".")
 
 
 def is_variable_file(name: str) -> bool:
     """Returns True if a file is read as variables without being asked for."""
-    return name == VARIABLE_FILE or (name.endswith(".auto.vars.hcl") and not name.startswith("."))
+    is_automatic = name.removesuffix(JSON).endswith(_AUTO) and not name.startswith(".")
+    return name in VARIABLE_FILES or is_automatic
 
 
 def _meant(name: str) -> str | None:
@@ -121,16 +120,16 @@ def _meant(name: str) -> str | None:
     if name.startswith((".#", "._")):
         return None
     if name.startswith("."):
-        hidden = lower.endswith((SUFFIX, ".auto.vars.hcl"))
+        hidden = lower.removesuffix(JSON).endswith((SUFFIX, _AUTO))
         return "A file whose name begins with a dot is not read." if hidden else None
-    if lower.endswith((".flare.json", ".flare", SUFFIX)) and not name.endswith(SUFFIX):
-        return f"Only files whose names end in {SUFFIX} are configuration."
+    if lower.removesuffix(JSON).endswith((".flare", SUFFIX)) and not is_configuration(name):
+        return f"Only files whose names end in {SUFFIX} or {SUFFIX}{JSON} are configuration."
     if lower.endswith((".vars.json", ".auto.vars")) or (
-        lower.endswith((".auto.vars.hcl", "flareiac.vars.hcl")) and name != lower
+        lower.removesuffix(JSON).endswith((_AUTO, VARIABLE_FILES[0])) and name != lower
     ):
         return (
             "Only flareiac.vars.hcl and files whose names end in .auto.vars.hcl are read as variables "
-            "without being asked for."
+            "without being asked for; each may have .json behind it."
         )
     return None
 

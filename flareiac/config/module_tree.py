@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from flareiac.config.blocks import Module, collect
+from flareiac.config.configuration_form import ConfigurationForm
 from flareiac.config.files import ModuleFiles, read_called_module, read_module, with_texts
 from flareiac.config.module_sources import ModuleSources
 from flareiac.config.own_blocks import MODULE
@@ -19,6 +20,7 @@ from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.sources import Source, Span
 from flareiac.lang.parse import parse_file
 from flareiac.lang.syntax import BlockNode
+from flareiac.sdk.resource_type import ResourceType
 
 ROOT: Final = "."
 _MOST_CALLS: Final = 10_000
@@ -64,7 +66,7 @@ class ModuleTree:
 
 
 def read_tree(
-    root: Path, resource_types: Mapping[str, object], diagnostics: Diagnostics, texts: Mapping[str, str]
+    root: Path, resource_types: Mapping[str, ResourceType], diagnostics: Diagnostics, texts: Mapping[str, str]
 ) -> ModuleTree:
     """The modules of a configuration. ``texts``: by name, in place of what files hold."""
     files = with_texts(read_module(root, diagnostics), texts)
@@ -84,7 +86,7 @@ class _Reader:
     def __init__(
         self,
         root: Path,
-        resource_types: Mapping[str, object],
+        resource_types: Mapping[str, ResourceType],
         diagnostics: Diagnostics,
         texts: Mapping[str, str],
     ) -> None:
@@ -99,7 +101,8 @@ class _Reader:
         modules that call it, outermost first.
         """
         before = 0 if directory == ROOT else len(self._diagnostics)
-        bodies = [parse_file(source, self._diagnostics) for source in files.configuration]
+        form = ConfigurationForm(self._types)
+        bodies = [parse_file(source, self._diagnostics, form=form) for source in files.configuration]
         read = not any(each.severity is Severity.ERROR for each in self._diagnostics.items[before:])
         module = collect(bodies, self._types, self._diagnostics)
         text = ModuleText(directory=directory, module=module, text_is_read=read)

@@ -7,6 +7,7 @@ from typing import Final
 
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.types import ANY, BOOL, STRING, ListType, MapType, ObjectType, Type
+from flareiac.lang.written import OpenBlock, Reading, WrittenAttribute
 from flareiac.model.policy import Enforcement
 from flareiac.sdk.schema import Attribute, Block, NestedBlock, Nesting
 from flareiac.sdk.validators import one_of
@@ -14,6 +15,16 @@ from flareiac.sdk.validators import one_of
 
 def _attribute(type_: Type, description: str, *, required: bool = False) -> Attribute:
     return Attribute(type=type_, description=description, required=required)
+
+
+def _code(type_: Type, description: str, *, required: bool = False) -> Attribute:
+    """An address or a type, which JSON spells in a text."""
+    return WrittenAttribute(type=type_, description=description, required=required, reading=Reading.CODE)
+
+
+def _literal(type_: Type, description: str, *, required: bool = False) -> Attribute:
+    """An attribute that is not evaluated: in JSON, a text means itself."""
+    return WrittenAttribute(type=type_, description=description, required=required, reading=Reading.LITERAL)
 
 
 def _many(block: Block, *, labelled: bool = False, required: bool = False) -> NestedBlock:
@@ -31,9 +42,9 @@ CHECKED: Final = Block(
 VARIABLE: Final = Block(
     description="A value from outside.",
     attributes={
-        "type": _attribute(ANY, "The type: string, number, bool, any, list(...), object({...}) and so on."),
-        "default": _attribute(ANY, "The value where none is given."),
-        "description": _attribute(ANY, "What the value is for."),
+        "type": _code(ANY, "The type: string, number, bool, any, list(...), object({...}) and so on."),
+        "default": _literal(ANY, "The value where none is given."),
+        "description": _literal(ANY, "What the value is for."),
         "sensitive": _attribute(BOOL, "Plans never show the value."),
         "nullable": _attribute(BOOL, "With false, null becomes the default."),
     },
@@ -43,26 +54,26 @@ OUTPUT: Final = Block(
     description="A value that flareiac output prints after an apply.",
     attributes={
         "value": _attribute(ANY, "The value.", required=True),
-        "description": _attribute(ANY, "What the value is for."),
+        "description": _literal(ANY, "What the value is for."),
         "sensitive": _attribute(BOOL, "The value is never shown."),
-        "depends_on": _attribute(ListType(ANY), "Resources that are handled first."),
+        "depends_on": _code(ListType(ANY), "Resources that are handled first."),
     },
     blocks={"precondition": _many(CHECKED)},
 )
-MODULE: Final = Block(
+MODULE: Final = OpenBlock(
     description="Calls a module: the blocks of another folder, with values for its variables.",
     attributes={
-        "source": _attribute(STRING, "The folder of the module: ./modules/sales or ../sales.", required=True),
+        "source": _literal(STRING, "The folder of the module: ./modules/sales or ../sales.", required=True),
         "count": _attribute(ANY, "So many instances."),
         "for_each": _attribute(ANY, "One instance for each entry of a map or element of a set of strings."),
-        "depends_on": _attribute(ANY, "What is handled before each resource of the module."),
+        "depends_on": _code(ANY, "What is handled before each resource of the module."),
     },
 )
 """Its other attributes are the values of the module's variables."""
 IMPORT: Final = Block(
     description="Adopts an object that exists.",
     attributes={
-        "to": _attribute(ANY, "The address of the block that the object becomes.", required=True),
+        "to": _code(ANY, "The address of the block that the object becomes.", required=True),
         "id": _attribute(STRING, "The object, by its id in the system that has it.", required=True),
         "takeover": _attribute(BOOL, "Adopts also what another state manages."),
     },
@@ -72,21 +83,21 @@ _REMOVED_LIFECYCLE: Final = Block(
 )
 REMOVED: Final = Block(
     description="Says what happens to an object whose block is deleted.",
-    attributes={"from": _attribute(ANY, "The address of what has no block any more.", required=True)},
+    attributes={"from": _code(ANY, "The address of what has no block any more.", required=True)},
     blocks={"lifecycle": NestedBlock(nesting=Nesting.SINGLE, block=_REMOVED_LIFECYCLE)},
 )
 LIFECYCLE: Final = Block(
     description="What may happen to the object of a resource.",
     attributes={
         "prevent_destroy": _attribute(BOOL, "Refuses a plan that destroys or forgets the object."),
-        "ignore_changes": _attribute(ListType(ANY), "Attributes that FlareIaC leaves as they are."),
+        "ignore_changes": _code(ListType(ANY), "Attributes that FlareIaC leaves as they are."),
     },
 )
 META: Final = Block(
     attributes={
         "count": _attribute(ANY, "So many instances."),
         "for_each": _attribute(ANY, "One instance for each entry of a map or element of a set of strings."),
-        "depends_on": _attribute(ANY, "Resources that are handled first, where no reference says so."),
+        "depends_on": _code(ANY, "Resources that are handled first, where no reference says so."),
         "owner": _attribute(ANY, "Who answers for it: a text, or an object with name and contact."),
     },
     blocks={"lifecycle": NestedBlock(nesting=Nesting.SINGLE, block=LIFECYCLE)},
@@ -128,24 +139,24 @@ POLICY: Final = Block(
 DRIFT_IGNORE: Final = Block(
     description="Known drift that is left alone.",
     attributes={
-        "address": _attribute(STRING, "The resource whose drift is known, or a glob.", required=True),
-        "attribute": _attribute(STRING, "The attribute; without it, all of them."),
-        "reason": _attribute(STRING, "Why it is left alone.", required=True),
-        "expires": _attribute(STRING, "The last day, or a time."),
+        "address": _literal(STRING, "The resource whose drift is known, or a glob.", required=True),
+        "attribute": _literal(STRING, "The attribute; without it, all of them."),
+        "reason": _literal(STRING, "Why it is left alone.", required=True),
+        "expires": _literal(STRING, "The last day, or a time."),
     },
 )
 WORKSPACE: Final = Block(
     description="What may be done to workspaces of this name or glob.",
     attributes={
-        "protected": _attribute(BOOL, "Applies saved plans alone, and destroys nothing.", required=True),
-        "require_reviewed_plan": _attribute(
+        "protected": _literal(BOOL, "Applies saved plans alone, and destroys nothing.", required=True),
+        "require_reviewed_plan": _literal(
             ObjectType({"approvals": STRING}), "The variable that says who approved: env:NAME."
         ),
     },
 )
 _PASSPHRASE: Final = {
-    "env": _attribute(STRING, "The environment variable with the passphrase."),
-    "file": _attribute(STRING, "The file with the passphrase."),
+    "env": _literal(STRING, "The environment variable with the passphrase."),
+    "file": _literal(STRING, "The file with the passphrase."),
 }
 FALLBACK: Final = Block(description="Decrypts what the passphrase does not.", attributes=_PASSPHRASE)
 ENCRYPTION: Final = Block(
@@ -153,14 +164,16 @@ ENCRYPTION: Final = Block(
     attributes=_PASSPHRASE,
     blocks={"fallback": NestedBlock(nesting=Nesting.SINGLE, block=FALLBACK)},
 )
-BACKEND: Final = Block(description="Where the state is kept. The label is the kind of place.")
+BACKEND: Final = OpenBlock(
+    description="Where the state is kept. The label is the kind of place.", others=Reading.LITERAL
+)
 """Its attributes are the settings of its kind."""
 SETTINGS: Final = Block(
     description="Settings of the project.",
     attributes={
         "owner": _attribute(ANY, "Who answers for every block that names no owner."),
-        "required_version": _attribute(STRING, "The versions of FlareIaC that may be used."),
-        "state_owner": _attribute(STRING, "To whom the state belongs where the folder does not say it."),
+        "required_version": _literal(STRING, "The versions of FlareIaC that may be used."),
+        "state_owner": _literal(STRING, "To whom the state belongs where the folder does not say it."),
     },
     blocks={
         "backend": NestedBlock(nesting=Nesting.MAP, block=BACKEND),
@@ -169,7 +182,7 @@ SETTINGS: Final = Block(
         "workspace": NestedBlock(nesting=Nesting.MAP, block=WORKSPACE, any_label=True),
     },
 )
-LOCALS: Final = Block(description="Named expressions; local.NAME reads one.")
+LOCALS: Final = OpenBlock(description="Named expressions; local.NAME reads one.")
 """It takes any attribute."""
 
 

@@ -8,10 +8,13 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from flareiac.config.configuration_form import ConfigurationForm
 from flareiac.config.files import is_configuration, read
+from flareiac.config.own_blocks import OWN_BLOCKS
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.sources import Source
+from flareiac.lang.json_text import is_json
 from flareiac.lang.parse import parse_blocks, parse_file
 from flareiac.lang.syntax import BlockNode
 
@@ -41,12 +44,18 @@ def top_blocks(root: Path, words: Sequence[str], diagnostics: Diagnostics) -> To
     for path in _files(root):
         source = read(path, path.name, unread)
         for word in words if source is not None else ():
-            if source is not None and _begins(word).search(source.text):
+            if source is not None and _may_have(source, word):
                 sources[source.path] = source
                 blocks.extend(_blocks(source, word, diagnostics))
     if not blocks:
         diagnostics.extend(unread)
     return TopBlocks(blocks=tuple(blocks), sources=sources)
+
+
+def _may_have(source: Source, word: str) -> bool:
+    if is_json(source.path):
+        return word in source.text or "\\u" in source.text
+    return _begins(word).search(source.text) is not None
 
 
 @cache
@@ -65,6 +74,10 @@ def _files(root: Path) -> list[Path]:
 
 
 def _blocks(source: Source, word: str, diagnostics: Diagnostics) -> tuple[BlockNode, ...]:
+    if is_json(source.path):
+        return parse_file(
+            source, diagnostics, form=ConfigurationForm({}, {word: OWN_BLOCKS[word]})
+        ).blocks_of(word)
     blocks = parse_blocks(source, word, diagnostics)
     if len(blocks) < len(_begins(word).findall(source.text)) and not diagnostics.has_errors:
         # A bracket that is not closed swallows the blocks behind it; a text may hold the word, too.

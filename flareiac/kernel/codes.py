@@ -229,7 +229,6 @@ INVALID_OPTIONAL_DEFAULT: Final = Code("FIL221", "Invalid default of an optional
 # Codes of the configuration: FIC
 NO_SUCH_DIRECTORY: Final = Code("FIC001", "There is no such directory")
 NO_CONFIGURATION: Final = Code("FIC002", "No configuration files")
-JSON_NOT_SUPPORTED: Final = Code("FIC003", "JSON syntax is not supported yet")
 NOT_UTF8: Final = Code("FIC004", "The file is not UTF-8 text")
 FILE_UNREADABLE: Final = Code("FIC005", "The file cannot be read")
 FILE_NOT_READ: Final = Code("FIC006", "The file is not read")

@@ -229,8 +229,7 @@ class _Decoder:
                 f"{with_article(node.type, capital=True)} block has {wants}: {example}.",
                 subject=node.header_span,
             )
-        end = node.label_nodes[-1].end if node.label_nodes else node.start + len(node.type)
-        self.spans.put(path, node, node.start, end)
+        self.spans.put(path, node, node.start, node.header_end)
         return self.body(node.body, nested.block, scope, path)
 
     def single(self, name: str, nested: NestedBlock, scoped_blocks: list[_ScopedBlock], path: Path) -> Data:

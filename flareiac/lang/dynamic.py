@@ -1,6 +1,7 @@
 """``dynamic "name" { for_each, iterator, labels, content }``: one block for each element."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final
 
 from flareiac.kernel import codes
@@ -13,14 +14,17 @@ from flareiac.lang.evaluate import evaluate
 from flareiac.lang.scope import Scope
 from flareiac.lang.syntax import BlockNode, Label
 from flareiac.lang.values import Resource, Value, object_value, pairs
+from flareiac.lang.written import Reading, WrittenAttribute
 from flareiac.sdk.schema import Attribute, Block
 
 DYNAMIC: Final = Block(
     description="Makes nested blocks from a collection.",
     attributes={
         "for_each": Attribute(type=ANY, description="The collection.", required=True),
-        "iterator": Attribute(
-            type=ANY, description="The name of the element inside; else that of the block."
+        "iterator": WrittenAttribute(
+            type=ANY,
+            description="The name of the element inside; else that of the block.",
+            reading=Reading.CODE,
         ),
         "labels": Attribute(type=ListType(STRING), description="The labels of each block."),
     },
@@ -55,15 +59,7 @@ def expand_dynamic(node: BlockNode, scope: Scope, diagnostics: Diagnostics) -> l
     for key, value in items:
         inside = scope.child({node.iterator: object_value({"key": key, "value": value})})
         labels = _labels(node, inside, diagnostics)
-        block = BlockNode(
-            origin=node.origin,
-            start=contents[0].start,
-            end=contents[0].end,
-            type=node.labels[0],
-            label_nodes=labels,
-            body=contents[0].body,
-        )
-        out.append((block, inside))
+        out.append((replace(contents[0], type=node.labels[0], label_nodes=labels), inside))
     return out
 
 

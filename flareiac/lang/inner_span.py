@@ -1,6 +1,7 @@
 """Finds a part of an attribute's text in the source that the text was written in. Pure."""
 
 from flareiac.kernel.sources import Source, Span
+from flareiac.lang.json_text import is_json, json_string, places_in
 
 
 def inner_span(source: Source, outer: Span, text: str, start: int, end: int) -> Span | None:
@@ -13,6 +14,12 @@ def inner_span(source: Source, outer: Span, text: str, start: int, end: int) -> 
     written = source.text[outer.start.offset : outer.end.offset]
     if written.startswith("<<"):
         return _in_heredoc(source, outer, written, text, start, end)
+    if is_json(source.path):
+        string = json_string(written)
+        if string is None or string.text != text:
+            return None
+        places = places_in(written, string)
+        return source.span(outer.start.offset + places[start], outer.start.offset + places[end])
     if written[:1] == '"' and written[1:-1] == text:
         first = outer.start.offset + 1
         return source.span(first + start, first + end)

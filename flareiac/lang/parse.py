@@ -9,6 +9,8 @@ from flareiac.kernel.sources import Source
 from flareiac.lang import lalr
 from flareiac.lang.build import Builder
 from flareiac.lang.grammar import table
+from flareiac.lang.json_body import VALUES, BodyForm, read_json_body
+from flareiac.lang.json_text import is_json
 from flareiac.lang.origin import Origin
 from flareiac.lang.split import top_level_items
 from flareiac.lang.syntax import AttributeNode, BlockNode, Body, Expression, Parentheses
@@ -20,10 +22,14 @@ _SHOWN_WHOLE: Final = 400
 """Items up to this many characters are shown around what is wrong in them."""
 
 
-def parse_file(source: Source, diagnostics: Diagnostics, *, cache: bool = True) -> Body:
+def parse_file(
+    source: Source, diagnostics: Diagnostics, *, cache: bool = True, form: BodyForm = VALUES
+) -> Body:
     """The body of a file. An item that makes no sense is reported and left out; the items around it are read
-    all the same.
+    all the same. ``form``: what the file may hold, which the meaning of JSON depends on.
     """
+    if is_json(source.path):
+        return read_json_body(source, form, diagnostics)
     text = source.text.removeprefix("\ufeff")
     before = len(source.text) - len(text)
     kept = SyntaxCache(source.path, text, used=cache)

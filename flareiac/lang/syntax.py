@@ -250,9 +250,12 @@ class BlockNode(Node):
         return self.origin.span(self.start, self.start + len(self.type))
 
     @property
+    def header_end(self) -> int:
+        return self.label_nodes[-1].end if self.label_nodes else self.start + len(self.type)
+
+    @property
     def header_span(self) -> Span:
-        end = self.label_nodes[-1].end if self.label_nodes else self.start + len(self.type)
-        return self.origin.span(self.start, end)
+        return self.origin.span(self.start, self.header_end)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -46,6 +46,7 @@ _QUOTED: Final = re.compile(
 )
 _LINE: Final = re.compile(r"(?P<text>(?:[^$%\n]|\$\$\{|%%\{|\$(?!\{)|%(?!\{))*\n?)")
 _OPEN: Final = re.compile(r"[$%]\{~?")
+_NEXT_OPEN: Final = re.compile(r"\$\$\{|%%\{|(?P<open>[$%]\{~?)")
 _ESCAPE: Final = re.compile(r"\\(?:[nrt\"\\]|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|(?P<bad>.?))", re.DOTALL)
 _FOR_INTRO: Final = re.compile(r"(?:\s|#[^\n]*\n|//[^\n]*\n|/\*(?:[^*]|\*(?!/))*\*/)*for\s+[^\W\d]")
 
@@ -224,10 +225,13 @@ class _Reader:
             self.refuse(start, end)
         self.open.pop()
         self.out.append(Token("RBRACE", self.text[start:end], start, end))
-        if self.open[-1][0] == '"':
-            self.quoted()
-        else:
-            self.heredoc()
+        match self.open[-1][0]:
+            case '"':
+                self.quoted()
+            case "":
+                self.template()
+            case _:
+                self.heredoc()
 
     def quoted(self) -> None:
         """Reads on inside a quoted string, up to its end or to the next interpolation."""
@@ -281,6 +285,22 @@ class _Reader:
                 self.enter(*match.span())
                 return
 
+    def template(self) -> None:
+        """Reads on in a text that is a template as a whole, up to its end or to the next interpolation."""
+        start = self.at
+        for match in _NEXT_OPEN.finditer(self.text, start):
+            if match["open"] is not None:
+                if match.start() > start:
+                    self.emit("STRING_CHARS", start, match.start())
+                self.at = match.end()
+                self.enter(*match.span())
+                return
+        self.at = len(self.text)
+        if self.at > start:
+            self.emit("STRING_CHARS", start, self.at)
+        self.open.pop()
+        self.emit("DBLQUOTE", self.at, self.at)
+
     def check_escapes(self, start: int, end: int) -> None:
         for match in _ESCAPE.finditer(self.text, start, end):
             if len(match.group()) == len("\\U0010FFFF") and match.group().upper() > _LAST_CHARACTER:
@@ -324,3 +344,14 @@ class _Reader:
 def tokenize(text: str) -> list[Token]:
     """The terminals of a text. Raises ``InvalidSyntax``."""
     return _Reader(text).run()
+
+
+def tokenize_template(text: str) -> list[Token]:
+    """The terminals of an attribute whose value is the template that the text spells as a whole, without
+    quotes; it means what a heredoc with this text does. Raises ``InvalidSyntax``.
+    """
+    reader = _Reader(text)
+    reader.out += [Token("NAME", "value", 0, 0), Token("EQ", "=", 0, 0), Token("DBLQUOTE", "<<", 0, 0)]
+    reader.open.append(("", 0))
+    reader.template()
+    return reader.run()

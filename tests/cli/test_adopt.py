@@ -10,6 +10,7 @@ from pyiceberg.table import Table
 from pyiceberg.types import DoubleType, LongType
 
 from tests.support.command_line import Ended, flareiac
+from tests.support.json_form import json_text
 
 LAKE: Final = """catalog "lake" {
   type      = "sql"
@@ -255,3 +256,16 @@ def test_a_table_that_is_gone_is_not_adopted(tmp_path: Path) -> None:
     assert ended.code == 1
     assert "apply makes it again" in " ".join(ended.err.replace("│", " ").split())
     assert text_of(tmp_path) == LAKE + TABLE
+
+
+def test_a_block_in_json_is_left_to_the_program_that_writes_it(tmp_path: Path) -> None:
+    text = json_text(LAKE + TABLE)
+    (tmp_path / "main.flare.hcl.json").write_text(text)
+    for words in (("init",), ("apply", "-auto-approve")):
+        assert flareiac(tmp_path, *words).code == 0
+    change(table(tmp_path, "n.t"))
+    ended = adopt(tmp_path, "table.t")
+    assert ended.code == 1
+    assert "adopt does not change it" in " ".join(ended.text.replace("│", " ").split())
+    assert "on main.flare.hcl.json line" in ended.text
+    assert (tmp_path / "main.flare.hcl.json").read_text() == text

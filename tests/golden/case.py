@@ -1,8 +1,8 @@
 """The cases of the golden tests: one behaviour per small txtar file, HCL in, plan and diagnostics out.
 The file ``cases/RESOURCE/WHAT.txtar`` is the case ``RESOURCE/WHAT``.
 
-Configurations in, each written in full (``NAME.flare.hcl``) or as an edit of ``recorded.flare.hcl``
-(``NAME.edit``, see ``edits``):
+Configurations in, each written in full (``NAME.flare.hcl``, in JSON ``NAME.flare.hcl.json``) or as an edit of
+``recorded.flare.hcl`` (``NAME.edit``, see ``edits``):
 
 - ``recorded``: what the state holds; without it nothing is in the state.
 - ``main``: what is declared; as recorded unless said otherwise.
@@ -166,13 +166,15 @@ def read_case(path: Path) -> Case:
 
 
 def _is_input(name: str) -> bool:
-    return name.endswith((".flare.hcl", ".edit")) or name in _INPUTS
+    return name.endswith((".flare.hcl", ".flare.hcl.json", ".edit")) or name in _INPUTS
 
 
 def _configuration_text(name: str, sections: dict[str, str]) -> str | None:
     """The text of the root module, and behind it the files of modules in folders as a txtar archive."""
     edit = sections.get(f"{name}.edit")
-    text = sections.get(f"{name}.flare.hcl") if edit is None else edited(sections["recorded.flare.hcl"], edit)
+    text = sections.get(f"{name}.flare.hcl", sections.get(f"{name}.flare.hcl.json"))
+    if edit is not None:
+        text = edited(sections["recorded.flare.hcl"], edit)
     modules = {path: content for path, content in sections.items() if "/" in path}
     return text if text is None or not modules else format_txtar(Archive(comment=text, files=modules))
 
@@ -213,9 +215,14 @@ def _from(given: Mapping[str, Any] | None) -> AppliedFrom | None:
 def configuration(
     hcl: str, root: Path, diagnostics: Diagnostics, data: DataBlocks | None = None
 ) -> Configuration:
-    """The configuration of a project with this one file, and those of modules behind it (``read_case``)."""
+    """The configuration of a project with this one file, in native or JSON syntax, and those of modules behind
+    it (``read_case``).
+    """
     archive = parse_txtar(hcl)
-    for name, content in {"main.flare.hcl": archive.comment, **archive.files}.items():
+    native, other = "main.flare.hcl", "main.flare.hcl.json"
+    main, other = (other, native) if hcl.startswith(("{", "[")) else (native, other)
+    (root / other).unlink(missing_ok=True)
+    for name, content in {main: archive.comment, **archive.files}.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(content, encoding="utf-8")
     registry = installed().registry

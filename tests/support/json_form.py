@@ -1,63 +1,133 @@
-"""Configurations in HCL's JSON form, made from the syntax tree. Pure."""
+"""Native HCL as HCL's JSON form: what a generator would write that knows the schema."""
 
 import json
-import re
 from decimal import Decimal
 from typing import Any
 
+from flareiac.app.discovery import installed
+from flareiac.config.configuration_form import ConfigurationForm
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.sources import Source
+from flareiac.lang.json_body import BodyForm
 from flareiac.lang.parse import parse_file
 from flareiac.lang.syntax import (
+    BlockNode,
     Body,
     Expression,
     Literal,
     ObjectConstructor,
-    Parentheses,
+    Template,
     TupleConstructor,
     Unary,
+    Variable,
+    literal_text,
 )
-
-_OPENING = re.compile(r"([$%])\{")
+from flareiac.lang.written import Reading
 
 
 def json_form(hcl: str) -> dict[str, Any]:
-    """The JSON form of a file: blocks below their types and labels, expressions as ``${...}``. Raises
-    ``ValueError`` for what is no HCL.
+    """The JSON form of a file as one object: blocks below their types and labels, each in an array. Raises
+    ``ValueError`` for what is no HCL, or cannot be said in JSON.
     """
+    text = hcl if hcl.startswith("{") else _text(_body(_read(hcl), _form()))
+    document: dict[str, Any] = json.loads(text)
+    return document
+
+
+def json_text(hcl: str) -> str:
+    """The JSON form of a file, with an object for each block, since a plan keeps their order. Raises as
+    ``json_form`` does.
+    """
+    objects: list[dict[str, Any]] = []
+    for block in _read(hcl).blocks:
+        objects.append({"//": "a comment"})
+        _put(objects[-1], block, _form())
+    return _text(objects)
+
+
+def _form() -> ConfigurationForm:
+    return ConfigurationForm(installed().registry.types)
+
+
+def _read(hcl: str) -> Body:
     diagnostics = Diagnostics()
-    body = parse_file(Source("main.flare.hcl", hcl), diagnostics)
-    if diagnostics.has_errors:
+    body = parse_file(Source("main.flare.hcl", hcl), diagnostics, cache=False)
+    if diagnostics.has_errors or body.attributes:
         raise ValueError([str(each) for each in diagnostics])
-    return _body(body, hcl)
+    return body
 
 
-def _body(body: Body, text: str) -> dict[str, Any]:
-    out: dict[str, Any] = {attribute.name: _value(attribute.expr, text) for attribute in body.attributes}
+def _text(value: Any) -> str:
+    """As ``json.dumps``, with all digits of numbers."""
+    match value:
+        case Decimal():
+            return str(value)
+        case dict():
+            members = (f"{json.dumps(name)}: {_text(member)}" for name, member in value.items())
+            return "{" + ",\n".join(members) + "}"
+        case list():
+            return "[" + ",\n".join(map(_text, value)) + "]"
+        case _:
+            return json.dumps(value)
+
+
+def _body(body: Body, form: BodyForm) -> dict[str, Any]:
+    content: dict[str, Any] = {"//": "a comment"}
+    for attribute in body.attributes:
+        reading = form.reading(attribute.name) or Reading.TEMPLATE
+        content[attribute.name] = _value(attribute.expr, reading)
     for block in body.blocks:
-        *before, last = (block.type, *block.labels)
-        place = out
-        for name in before:
-            place = place.setdefault(name, {})
-        place.setdefault(last, []).append(_body(block.body, text))
-    return out
+        _put(content, block, form)
+    return content
 
 
-def _value(expression: Expression, text: str) -> Any:
-    match expression:
-        case Literal(value=str(value)):
-            return _OPENING.sub(r"\1\1{", value)
+def _put(content: dict[str, Any], block: BlockNode, form: BodyForm) -> None:
+    """Blocks of one type in an array where they have no label, below their labels otherwise."""
+    kind = form.block(block.type)
+    inside = _body(block.body, kind.body(block.labels[0] if block.labels else "")) if kind else {}
+    names = [block.type, *block.labels]
+    if kind is not None and kind.labels != len(block.labels):
+        raise ValueError("JSON cannot say that")
+    for name in names[:-1]:
+        content = content.setdefault(name, {})
+    content.setdefault(names[-1], []).append(inside)
+
+
+def _value(expr: Expression, reading: Reading) -> Any:
+    match expr:
+        case Literal(value=str(text)):
+            return _escaped(text) if reading is Reading.TEMPLATE else text
         case Literal(value=Decimal() as number):
-            return json.loads(str(number))
+            return number
         case Literal(value=value):
             return value
         case Unary(operator="-", operand=Literal(value=Decimal() as number)):
-            return json.loads(f"-{number}")
+            return -number
         case TupleConstructor(items=items):
-            return [_value(each, text) for each in items]
-        case ObjectConstructor(items=items) if all(each.name is not None for each in items):
-            return {str(each.name): _value(each.value, text) for each in items}
-        case Parentheses(inner=inner):
-            return _value(inner, text)
+            return [_value(each, reading) for each in items]
+        case ObjectConstructor(items=items) if _has_plain_names(expr):
+            return {str(each.name): _value(each.value, reading) for each in items}
+        case _ if reading is Reading.LITERAL:
+            raise ValueError("JSON cannot say that")
+        case Template(parts=parts) if all(isinstance(part, str | Expression) for part in parts):
+            texts = [_escaped(part) if isinstance(part, str) else f"${{{_source(part)}}}" for part in parts]
+            return "".join(texts)
+        case _ if reading is Reading.CODE:
+            return _source(expr)
         case _:
-            return f"${{{text[expression.start : expression.end]}}}"
+            return f"${{{_source(expr)}}}"
+
+
+def _has_plain_names(expr: ObjectConstructor) -> bool:
+    names = [each.name for each in expr.items]
+    plain = all(isinstance(each.key, Variable) or literal_text(each.key) is not None for each in expr.items)
+    return plain and len(set(names)) == len(names) and not any("{" in str(name) for name in names)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("${", "$${").replace("%{", "%%{")
+
+
+def _source(expr: Any) -> str:
+    span = expr.span
+    return str(expr.origin.source.text[span.start.offset : span.end.offset])

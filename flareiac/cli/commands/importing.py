@@ -15,6 +15,7 @@ from flareiac.cli.terminal import Terminal
 from flareiac.config.files import SUFFIX, is_configuration
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Failure, error
+from flareiac.lang.json_text import is_json
 from flareiac.render.control_characters import printable
 from flareiac.render.hcl_text import file_text
 
@@ -59,8 +60,9 @@ def import_(
 def _new_file(root: Path, out: str) -> Path:
     """The file to write. Raises ``Failure`` where something is there, or where no plan would read it."""
     path = root / out
-    if not is_configuration(Path(out).name):
-        why = f"Configuration is read from files whose names end in {SUFFIX}."
+    if not is_configuration(Path(out).name) or is_json(out):
+        read = f"Configuration is read from files whose names end in {SUFFIX}."
+        why = "import writes native syntax, and no JSON." if is_json(out) else read
         way_out = f"Write for example -out=imported{SUFFIX}."
         raise Failure(error(codes.FILE_WOULD_NOT_BE_READ, f"{out} is not such a name. {why} {way_out}"))
     if path.exists() or path.is_symlink():

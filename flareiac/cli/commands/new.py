@@ -7,6 +7,7 @@ import typer
 
 from flareiac.cli.exit_codes import ExitCode
 from flareiac.cli.invocation import Invocation
+from flareiac.config.files import is_configuration
 
 FIRST_PROJECT = """\
 # A first project: a stream of made-up rows into an Iceberg table, on the embedded engine and catalog.
@@ -50,7 +51,7 @@ def new(
     """Writes the project into a directory that holds none."""
     terminal, root = invocation.terminal, invocation.root / directory
     target = root / "main.flare.hcl"
-    if root.is_dir() and any(file.name.endswith(".flare.hcl") for file in root.iterdir()):
+    if root.is_dir() and any(is_configuration(file.name) for file in root.iterdir()):
         terminal.say(f"Error: {root} holds a project already. Give the name of a new directory.")
         return ExitCode.ERROR
     try:
