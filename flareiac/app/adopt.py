@@ -56,10 +56,11 @@ def adopt(workspace: Workspace, wanted: str, request: PlanRequest, *, timeout: f
             diagnostics=outcome.diagnostics, sources=outcome.sources, is_at_work=outcome.is_at_work
         )
     shown = without_secrets(outcome.drift, workspace.installed.registry.schemas)
-    snapshot, diagnostics = workspace.load_state().snapshot, Diagnostics()
+    diagnostics = Diagnostics()
+    configuration = workspace.load_configuration(workspace.load_state().snapshot, diagnostics)
+    snapshot = configuration.snapshot
     everything = (*shown.findings, *(ignored.finding for ignored in shown.ignored))
     findings = _of(wanted, everything, snapshot)
-    configuration = workspace.load_configuration(snapshot, diagnostics)
     if diagnostics.has_errors:
         return Adoption(diagnostics=diagnostics, sources=configuration.sources)
     adopting = _Adopting(workspace, snapshot, configuration, _address(findings))

@@ -35,6 +35,7 @@ from flareiac.model.desired import OutputValue
 from flareiac.model.events import Event, Note
 from flareiac.model.plan import Plan
 from flareiac.model.policy import Answer, Enforcement
+from flareiac.model.renaming import by_old_address
 from flareiac.model.snapshot import Snapshot
 from flareiac.sdk.capabilities import Preflight
 from flareiac.sdk.changes import Effect
@@ -148,12 +149,14 @@ def _proven_first(
     leave it blocked: neither is asked for twice.
     """
     assert planned.plan is not None, "it is blocked"
-    workspace, snapshot = state.workspace, state.snapshot
+    assert planned.inputs is not None, "it was made here"
+    workspace, snapshot, moves = state.workspace, planned.inputs.snapshot, planned.plan.moves
     conduct.emit(Note(message=f"Checking {', '.join(asked)} (nothing is changed yet)..."))
     asking = Asking(locally=False, progress=waiting_notes(conduct.emit), cancel=conduct.cancel)
     proofs = ask(workspace, planned.plan, snapshot, asking, only=asked)
     if proofs.learned or proofs.left:
-        write_state(state, with_learned(snapshot, proofs.learned, proofs.left))
+        learned, left = by_old_address(proofs.learned, moves), by_old_address(proofs.left, moves)
+        write_state(state, with_learned(state.snapshot, learned, left))
         snapshot = workspace.load_state().snapshot
     return plan_with(workspace, request, planned, proofs, snapshot)
 
@@ -301,7 +304,7 @@ def _carry_out(
     )
     end = _end(report, chosen)
     if report.refuted.refuted or report.refuted.left:
-        _note_refuted(workspace, report.refuted, lease)
+        _note_refuted(workspace, report.refuted, chosen.moves, lease)
     if report.snapshot is not None:
         note_seen(workspace.place, workspace.workspace, report.snapshot.lineage)
     configuration = _configuration_of(workspace, planned, chosen) if report.diagnostics else None
@@ -311,14 +314,15 @@ def _carry_out(
     return ApplyReport(end=end, planned=planned, report=report)
 
 
-def _note_refuted(workspace: Workspace, outcome: Preflight, lease: Lease) -> None:
+def _note_refuted(workspace: Workspace, outcome: Preflight, moves: Mapping[str, str], lease: Lease) -> None:
     """Records what was learned of resources that stay as they are. The journal of an interrupted apply is
     kept instead, which a new snapshot would end: its next attempt asks again.
     """
     loaded = workspace.load_state()
     if loaded.recovered.interrupted is None:
         state = LockedState(workspace=workspace, lease=lease, loaded=loaded)
-        write_state(state, with_learned(state.snapshot, outcome.refuted, outcome.left))
+        refuted, left = by_old_address(outcome.refuted, moves), by_old_address(outcome.left, moves)
+        write_state(state, with_learned(state.snapshot, refuted, left))
 
 
 def _configuration_of(workspace: Workspace, planned: PlanReport, chosen: Plan) -> Configuration | None:

@@ -136,6 +136,7 @@ def _with_remediation(
         desired = replace(
             recorded_configuration(inputs.snapshot, inputs.types),
             outputs=inputs.snapshot.outputs,
+            moves=inputs.desired.moves,
             variables=inputs.desired.variables,
             values=inputs.desired.values,
         )

@@ -64,11 +64,10 @@ def import_one(workspace: Workspace, address: str, object_id: str) -> Imported:
             )
         )
     diagnostics = Diagnostics()
-    snapshot = workspace.load_state().snapshot
-    configuration = workspace.load_configuration(snapshot, diagnostics)
+    configuration = workspace.load_configuration(workspace.load_state().snapshot, diagnostics)
     if diagnostics.has_errors:
         return Imported(diagnostics=diagnostics, sources=configuration.sources)
-    if address in snapshot.resources:
+    if address in configuration.snapshot.resources:
         raise Failure(
             error(
                 codes.ALREADY_IN_STATE, f"There is nothing to import for {address}: plan shows what differs."

@@ -25,6 +25,7 @@ from flareiac.model.desired import Desired
 from flareiac.model.journal import Interrupted
 from flareiac.model.plan import Plan
 from flareiac.model.references import connections_in_use
+from flareiac.model.renaming import renamed
 from flareiac.model.snapshot import Snapshot
 from flareiac.planning.maintenance import former_questions
 from flareiac.planning.make_plan import Inputs, Maintenance, Options, make_plan
@@ -86,25 +87,26 @@ def plan(workspace: Workspace, request: PlanRequest, *, loaded: Loaded | None = 
     diagnostics = Diagnostics()
     loaded = _resumed(workspace, loaded or workspace.load_state(), request, diagnostics)
     configuration = _configuration(workspace, loaded.snapshot, request, diagnostics)
+    snapshot = configuration.snapshot
     if diagnostics.has_errors:
         return PlanReport(plan=None, diagnostics=diagnostics, sources=configuration.sources)
     desired = configuration.desired
-    connections = _connections(workspace, desired, loaded.snapshot)
-    observations = _observations(workspace, desired, loaded.snapshot, connections, request)
-    figures, problems = _figures(workspace, desired, loaded.snapshot, connections, observations, request)
+    connections = _connections(workspace, desired, snapshot)
+    observations = _observations(workspace, desired, snapshot, connections, request)
+    figures, problems = _figures(workspace, desired, snapshot, connections, observations, request)
     diagnostics.extend(problems)
     started = time.perf_counter()
     inputs = Inputs(
         desired=desired,
-        snapshot=loaded.snapshot,
+        snapshot=snapshot,
         observations=observations,
         types=workspace.installed.registry.types,
         project=workspace.project,
         time=time.time(),
         figures=figures,
-        applied=environment_of(workspace.root, desired, loaded.snapshot, workspace.workspace),
+        applied=environment_of(workspace.root, desired, snapshot, workspace.workspace),
         shared_state=workspace.place.is_shared,
-        former=_former(workspace, loaded.snapshot, request),
+        former=_former(workspace, snapshot, request),
     )
     report = PlanReport(
         plan=None,
@@ -112,7 +114,7 @@ def plan(workspace: Workspace, request: PlanRequest, *, loaded: Loaded | None = 
         sources=configuration.sources,
         configuration=configuration,
         observations=observations,
-        recorded=len(loaded.snapshot.resources),
+        recorded=len(snapshot.resources),
         inputs=inputs,
         beside=tuple(diagnostics),
         later=() if request.options.destroy else tuple(diagnostics.later),
@@ -127,7 +129,9 @@ def plan_again(
 ) -> PlanReport:
     """The same plan where the state says more: nothing is read again."""
     assert planned.inputs is not None, "only a plan that was made is made again"
-    return _made(workspace, request, planned, replace(planned.inputs, snapshot=snapshot))
+    types = workspace.installed.registry.types
+    moved = renamed(snapshot, planned.inputs.desired.moves, types)
+    return _made(workspace, request, planned, replace(planned.inputs, snapshot=moved))
 
 
 def plan_instead(

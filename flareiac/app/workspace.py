@@ -41,7 +41,7 @@ from flareiac.sdk.real_places import real_place
 from flareiac.sdk.references import References, Resolved
 from flareiac.sdk.requests import Question
 from flareiac.sdk.resource_type import Kind
-from flareiac.sdk.results import Missing, Observation, Present, Recorded, Unreadable
+from flareiac.sdk.results import Missing, Observation, Present, Unreadable
 from flareiac.sdk.state import WITHOUT_JOURNAL, Damaged, StateStore, WrittenByNewer
 from flareiac.sdk.table_tasks import Performed
 from flareiac.state.cipher import PassphraseMissing, Purpose
@@ -209,15 +209,11 @@ class Workspace:
                 given=_given(self.root, self.variables, diagnostics),
             )
 
-        def recorded(address: str) -> Recorded | None:
-            record = snapshot.resources.get(address)
-            return record.recorded() if record else None
-
         configuration = load_configuration(
             self.project,
             self.installed.registry,
             inputs,
-            recorded,
+            snapshot,
             diagnostics,
             DataBlocks(read=data or self.read_values, partial=partial),
             texts,

@@ -8,11 +8,12 @@ from dataclasses import field, replace
 
 from flareiac.applying.emergency_file import EmergencyFile, results_in_file
 from flareiac.applying.execute import Execution, Results, execute
+from flareiac.applying.moves import moved
 from flareiac.applying.ports import Ports
 from flareiac.applying.recover import recover
 from flareiac.applying.requests import change_of, references_of, request_for
 from flareiac.applying.staged_changes import StagedChanges, staged_changes
-from flareiac.applying.stale_plans import StaleItem, moved
+from flareiac.applying.stale_plans import StaleItem, moved_since
 from flareiac.applying.state_writer import Recording
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity, error
@@ -26,6 +27,7 @@ from flareiac.model.plan import CHANGE_VERBS, Plan, PlannedResource, Verb
 from flareiac.model.plan_file import plan_digest
 from flareiac.model.references import connections_in_use, recorded_connections
 from flareiac.model.relocation import holds
+from flareiac.model.renaming import renamed
 from flareiac.model.snapshot import ResourceRecord, Snapshot, differs_by_maintenance_alone
 from flareiac.sdk.capabilities import Preflight, Preflighting
 from flareiac.sdk.changes import Relation
@@ -89,16 +91,16 @@ def apply(
     if refused := _refusal(plan, loaded.snapshot, ports, used_once=recheck and not resuming):
         return refused
     recording = _recording(ports, loaded, interrupted)
+    before = recording.snapshot
+    recording.move(renamed(recording.snapshot, plan.moves, ports.types))
     staged, begun = staged_changes(plan), _begun(interrupted)
     # Before the world is looked at: what an open intent turns out to have done did not move since the plan.
     if interrupted is not None:
         begun |= recover(interrupted, recording, ports)
     if recheck or resuming:
-        moved_since = _stale(
-            plan, recording, ports, begun | _under_way(staged, interrupted), resumed=resuming
-        )
-        if moved_since is not None:
-            return moved_since
+        stale = _stale(plan, recording, ports, begun | _under_way(staged, interrupted), resumed=resuming)
+        if stale is not None:
+            return stale
     # From here on a state that cannot be written would leave something done that nothing knows of.
     ports.store.check_writable(ports.lease)
     proven = _preflight(plan, recording, ports, begun)
@@ -107,6 +109,7 @@ def apply(
         return Report(diagnostics=findings, refuted=proven)
     # Only now, so that a preflight that refuses leaves no apply that would have to be resumed.
     if not resuming:
+        recording.move(moved(before, plan.moves, ports.driver, ports.types))
         recording.begin(digest, plan.applied)
     recording.arm(EmergencyFile(ports.project.root, recording.apply_id, ports.seal))
     tally = execute(
@@ -297,7 +300,7 @@ def _stale(
             for address, reference in resolved.items()
         }
 
-    stale = moved(plan, snapshot, fresh, ports.types, ports.project, references, done, resumed=resumed)
+    stale = moved_since(plan, snapshot, fresh, ports.types, ports.project, references, done, resumed=resumed)
     return Report(stale=stale) if stale else None
 
 

@@ -26,7 +26,7 @@ class StaleItem:
     now: str
 
 
-def moved(
+def moved_since(
     plan: Plan,
     snapshot: Snapshot,
     fresh: Mapping[str, Observation],

@@ -14,9 +14,19 @@ from flareiac.kernel.records import encode
 from flareiac.model.applied_from import AppliedFrom
 from flareiac.model.desired import OutputValue
 from flareiac.model.intents import StoredMaintenance, StoredRequest
-from flareiac.model.journal import Begun, Ended, Entry, Intent, Outputs, Records, Result, encode_entry
+from flareiac.model.journal import (
+    Begun,
+    Ended,
+    Entry,
+    Intent,
+    Outputs,
+    Records,
+    Result,
+    encode_entry,
+    moved_records,
+)
 from flareiac.model.relocation import stored as stored_places
-from flareiac.model.snapshot import ResourceRecord, Snapshot, after_maintenance
+from flareiac.model.snapshot import ResourceRecord, Snapshot, after_maintenance, with_names_in_use
 from flareiac.sdk.resource_type import ResourceType
 from flareiac.sdk.state import Lease, LockLost, StateStore
 from flareiac.state.places import encode_state, with_entry_places
@@ -67,6 +77,12 @@ class Recording:
         with self._lock:
             return self._notes.get(operation_id)
 
+    def move(self, moved: Snapshot) -> None:
+        """Goes on with the state after moves, which are recorded with the beginning of the apply."""
+        with self._lock:
+            self._snapshot = moved
+            self._records = Records(resources=dict(moved.resources), dropped=moved.dropped)
+
     def begin(self, plan_digest: str, applied: AppliedFrom | None = None) -> None:
         """``applied``: where it comes from; None leaves what is recorded of that."""
         self._append(
@@ -76,6 +92,7 @@ class Recording:
                 time=self._clock(),
                 lineage=self._snapshot.lineage,
                 applied=applied,
+                moved=moved_records(self._loaded.snapshot, self.snapshot),
             )
         )
         with self._lock:
@@ -203,6 +220,7 @@ class Recording:
         final = replace(
             self.snapshot, serial=self._snapshot.serial + 1, outputs=dict(outputs), maintained=None
         )
+        final = with_names_in_use(final)
         if maintained:
             final = after_maintenance(self._snapshot, final)
         self._store.write_snapshot(

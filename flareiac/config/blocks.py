@@ -17,7 +17,6 @@ from flareiac.lang.syntax import AttributeNode, BlockNode, Body
 
 _CODE = 'A step with python = "module:function" runs your own code (flareiac explain job.step.python).'
 _LATER = {
-    "moved": "moved blocks are not supported yet. Run: flareiac state mv OLD NEW.",
     "check": "check blocks are not supported yet. A variable's validation block checks its value, the "
     "precondition of an output checks others.",
 }
@@ -70,6 +69,7 @@ class Module:
     """The ``module`` blocks."""
     imports: list[BlockNode] = field(default_factory=list)
     removed: list[BlockNode] = field(default_factory=list)
+    moved: list[BlockNode] = field(default_factory=list)
     settings: list[BlockNode] = field(default_factory=list)
     policies: dict[str, BlockNode] = field(default_factory=dict)
 
@@ -99,7 +99,12 @@ def _sort(
         "policy": module.policies,
         "module": module.calls,
     }
-    listed = {"import": module.imports, "removed": module.removed, "flareiac": module.settings}
+    listed = {
+        "import": module.imports,
+        "removed": module.removed,
+        "moved": module.moved,
+        "flareiac": module.settings,
+    }
     kind = block.type
     if kind in named:
         if _labelled(block, diagnostics):

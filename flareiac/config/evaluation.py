@@ -13,10 +13,11 @@ from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.lang.functions.signature import Builtin
 from flareiac.model.desired import DesiredResource
 from flareiac.model.relocation import BoundPlace
+from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.sdk.project import Project
 from flareiac.sdk.requests import Question
 from flareiac.sdk.resource_type import ResourceType
-from flareiac.sdk.results import Present, Recorded
+from flareiac.sdk.results import Present
 
 ReadData: TypeAlias = Callable[[Question], Present | Diagnostic | None]
 """The function that reads a ``data`` block: its object (None: no one is asked, as in ``validate``), or the
@@ -39,15 +40,15 @@ class Evaluation:
     """The parts that all calls of modules share: what is installed, what was recorded, the place for
     complaints, and the resources so far.
 
-    ``recorded`` gives what the last apply recorded of an address (None: nothing). ``functions`` gives the
-    functions of the module in a directory. ``kept`` has the blocks of earlier runs. ``resources`` and all
-    below it grow while modules are evaluated.
+    ``snapshot`` is the state, under the addresses of now. ``functions`` gives the functions of the module in
+    a directory. ``kept`` has the blocks of earlier runs. ``resources`` and all below it grow while modules
+    are evaluated.
     """
 
     registry: Registry
     project: Project
     diagnostics: Diagnostics
-    recorded: Callable[[str], Recorded | None]
+    snapshot: Snapshot
     data: DataBlocks
     functions: Callable[[str], Mapping[str, Builtin]]
     kept: KeptBlocks
@@ -60,6 +61,10 @@ class Evaluation:
     """The addresses of data blocks about which no one was asked."""
     bound: list[BoundPlace] = field(default_factory=list)
     """The places that resources name and that are others once the root module is elsewhere."""
+
+    def recorded(self, address: str) -> ResourceRecord | None:
+        """Returns what the last apply recorded of an address; None where it recorded nothing."""
+        return self.snapshot.resources.get(address)
 
     @property
     def types(self) -> Mapping[str, ResourceType]:

@@ -6,7 +6,8 @@ on something broken is left out silently, so that one mistake is reported once.
 """
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 
 from flareiac.config.evaluation import DataBlocks, Evaluation
@@ -16,6 +17,7 @@ from flareiac.config.meta import imports, removals
 from flareiac.config.module_call import ModuleCall
 from flareiac.config.module_nodes import ModuleNodes, nodes_of
 from flareiac.config.module_tree import CallSite, ModuleText, ModuleTree, call_sites, read_tree
+from flareiac.config.moves import Declared, moves_of
 from flareiac.config.order import evaluation_order
 from flareiac.config.owners import owner_of_project
 from flareiac.config.policies import PolicyContext, rules_of
@@ -34,8 +36,9 @@ from flareiac.kernel.sources import Source
 from flareiac.lang.functions import functions
 from flareiac.lang.values import Value, contains_sensitive, to_data
 from flareiac.model.desired import Desired, Import
+from flareiac.model.renaming import renamed
+from flareiac.model.snapshot import Snapshot, known_addresses
 from flareiac.sdk.project import Project
-from flareiac.sdk.results import Recorded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +46,8 @@ class Configuration:
     """An evaluated module and the texts it was read from (for snippets in diagnostics)."""
 
     desired: Desired
+    snapshot: Snapshot
+    """The state that it was evaluated with, under the addresses of now."""
     sources: Mapping[str, Source]
     settings: Settings
 
@@ -51,24 +56,25 @@ def load(  # noqa: PLR0913 - the last two are for single commands
     project: Project,
     registry: Registry,
     inputs: Callable[[ModuleFiles], Inputs],
-    recorded: Callable[[str], Recorded | None],
+    snapshot: Snapshot,
     diagnostics: Diagnostics,
     data: DataBlocks | None = None,
     texts: Mapping[str, str] | None = None,
 ) -> Configuration:
-    """The configuration in ``project.root``. ``recorded`` gives what the last apply recorded of an address
-    (None: nothing). ``texts``: by name, in place of what files of configuration hold.
+    """The configuration in ``project.root``. ``snapshot`` is what the last apply recorded. ``texts``: by
+    name, in place of what files of configuration hold.
     """
     tree = read_tree(project.root, registry.types, diagnostics, texts or {})
     undeclared = Diagnostics()
     nodes = _nodes(tree.root, registry, undeclared)
     root = call_sites(tree.root)
     provided = registry.functions
+    moves = moves_of(_declared(root), known_addresses(snapshot), registry.types, diagnostics)
     evaluation = Evaluation(
         registry=registry,
         project=project,
         diagnostics=diagnostics,
-        recorded=recorded,
+        snapshot=renamed(snapshot, moves.pairs, registry.types),
         data=data or DataBlocks(),
         functions=cache(lambda directory: functions(project.root, provided, directory)),
         kept=KeptBlocks(project.root, [function.call for function in provided]),
@@ -86,8 +92,23 @@ def load(  # noqa: PLR0913 - the last two are for single commands
     _evaluate(call)
     rules_of(module.policies.values(), _policy_context(call), diagnostics)
     evaluation.kept.close()
+    moves.check_declared(
+        {address: resource.span for address, resource in evaluation.resources.items()}, diagnostics
+    )
+    diagnostics.extend(moves.refused)
     sources = {**tree.sources, **{each.path: each for each in given.given if isinstance(each, Source)}}
-    return Configuration(desired=_desired(call, tree), sources=sources, settings=settings)
+    return Configuration(
+        desired=replace(_desired(call, tree), moves=moves.pairs),
+        snapshot=evaluation.snapshot,
+        sources=sources,
+        settings=settings,
+    )
+
+
+def _declared(root: CallSite) -> Iterator[Declared]:
+    for site in root.all():
+        module = site.text.module
+        yield Declared(site=site.names, resources=module.resources, moved=module.moved)
 
 
 def _nodes(root: ModuleText, registry: Registry, diagnostics: Diagnostics) -> dict[ModuleText, ModuleNodes]:

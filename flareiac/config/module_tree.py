@@ -225,6 +225,11 @@ class CallSite:
     parent: "CallSite | None" = None
     inner: dict[str, "CallSite"] = field(default_factory=dict)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the calls that lead here, outermost first."""
+        return () if self.parent is None else (*self.parent.names, self.name)
+
     def all(self) -> Iterator["CallSite"]:
         """This one and all below it, each before those that it calls."""
         yield self

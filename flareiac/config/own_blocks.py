@@ -86,6 +86,13 @@ REMOVED: Final = Block(
     attributes={"from": _code(ANY, "The address of what has no block any more.", required=True)},
     blocks={"lifecycle": NestedBlock(nesting=Nesting.SINGLE, block=_REMOVED_LIFECYCLE)},
 )
+MOVED: Final = Block(
+    description="Says that a resource or a module has another address now.",
+    attributes={
+        "from": _attribute(ANY, "The address that it had.", required=True),
+        "to": _attribute(ANY, "The address that it has now.", required=True),
+    },
+)
 LIFECYCLE: Final = Block(
     description="What may happen to the object of a resource.",
     attributes={
@@ -202,6 +209,7 @@ OWN_BLOCKS: Final[Mapping[str, OwnBlock]] = {
     "module": OwnBlock(MODULE, is_labelled=True),
     "import": OwnBlock(IMPORT),
     "removed": OwnBlock(REMOVED),
+    "moved": OwnBlock(MOVED),
     "policy": OwnBlock(POLICY, is_labelled=True),
 }
 """The blocks at the top of a file, but for ``data``, whose types are those of the providers."""

@@ -88,6 +88,7 @@ NAMES: Final[Mapping[Subject, Mapping[str, Name]]] = {
         "interruption": Name(
             "object({restarts, why, state, batch_seconds}) or null", "The stop of a running query."
         ),
+        "previous_address": Name("string or null", "The address that it is recorded under, where it moves."),
         "notes": Name("list(string)", "Reasons that the plan gives."),
         "drift": Name("list(string)", "Differences that were made outside of FlareIaC, in words."),
         "blockers": Name("list(object({code, summary, why}))", "Why it cannot be applied as written."),
@@ -107,6 +108,7 @@ NAMES: Final[Mapping[Subject, Mapping[str, Name]]] = {
             "list(object({address, relation, columns}))",
             "What it reads and writes (`writes`); columns in lower case, or null.",
         ),
+        "previous_address": Name("string or null", "The address that it is recorded under, where it moves."),
         "change": Name("change or null", "Its change; null where nothing changes."),
         "complaints": Name(
             "list(object({severity, code, summary, detail, address}))",

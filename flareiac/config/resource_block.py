@@ -138,7 +138,9 @@ class ResourceBlock:
             has_lifecycle=bool(block.body.blocks_of("lifecycle")),
             owner=owner,
         )
-        evaluation.kept.add(block, address, self._kind.canonical, meaning, self._call.surroundings)
+        evaluation.kept.add(
+            block, self._kept_as(address), self._kind.canonical, meaning, self._call.surroundings
+        )
         # The spans of thousands of blocks, kept until a diagnostic needs them, would be a tenth of the memory
         evaluation.resources[address] = replace(resource, spans=self._later_spans())
 
@@ -164,7 +166,7 @@ class ResourceBlock:
         if any(call.instances.get(node) != [None] for node in call.needs(self._node)):
             return False
         address = Address(kind.name, block.labels[-1], None, call.path)
-        meaning = evaluation.kept.find(block, str(address), kind.canonical, call.surroundings)
+        meaning = evaluation.kept.find(block, self._kept_as(str(address)), kind.canonical, call.surroundings)
         if meaning is None:
             return False
 
@@ -184,6 +186,11 @@ class ResourceBlock:
             spans=self._later_spans(),
         )
         return True
+
+    def _kept_as(self, address: str) -> str:
+        """The key of what is kept: names that the block does not write follow from an earlier address."""
+        first = self._evaluation.snapshot.named_after.get(address)
+        return address if first is None else f"{address} after {first}"
 
     def _as_recorded(self, address: str, attributes: Attributes) -> Attributes:
         """The recorded attributes where the declared ones are the same: most are, and what is held once takes

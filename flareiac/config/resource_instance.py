@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from flareiac.config.meta import lifecycle
 from flareiac.config.module_call import ModuleCall
-from flareiac.kernel.addresses import Address, block_address, render_key
+from flareiac.kernel.addresses import Address, block_address, parse_address, render_key
 from flareiac.kernel.data import Attributes, Data, references
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics
 from flareiac.kernel.lazy_dataclass import dataclass
@@ -56,7 +56,9 @@ class ResourceInstance:
         start = [*named, *self._whole_blocks(named)]
         visible = {each: resources[each].resolved() for each in reached_by_declaration(start, resources)}
         evaluation.bound.extend(bound_places(text, attributes, str(evaluation.project.root)))
-        decoded = Decoded(address=text, name=self.address.name, attributes=attributes)
+        named_after = evaluation.snapshot.named_after.get(text, "")
+        label = (parse_address(named_after) or self.address).name
+        decoded = Decoded(address=text, name=label, attributes=attributes, named_after=named_after)
         canonical = kind.canonical(decoded, visible, evaluation.project, problems)
         there: Present | None = None
         if kind.kind is Kind.DATA and not problems.has_errors:

@@ -84,6 +84,33 @@ def render_key(key: InstanceKey) -> str:
 
 def parse_address(text: str) -> Address | None:
     """The address that a text spells, or None if it spells none."""
+    steps = _steps(text)
+    if steps is None:
+        return None
+    module: list[ModuleStep] = []
+    while len(steps) > 2 and steps[0] == ("module", None):
+        module.append(ModuleStep(*steps[1]))
+        steps = steps[2:]
+    kind = steps[0][0]
+    if len(steps) == 3 and steps[0] == ("data", None):
+        kind, steps = f"data.{steps[1][0]}", [steps[1], steps[2]]
+    if len(steps) != 2 or steps[0][1] is not None:
+        return None
+    return Address(kind, steps[1][0], steps[1][1], tuple(module))
+
+
+def parse_module(text: str) -> tuple[ModuleStep, ...] | None:
+    """The calls of modules that a text spells (``module.sales["eu"].module.raw``), or None if it spells
+    something else.
+    """
+    steps = _steps(text)
+    if steps is None or len(steps) % 2 or any(step != ("module", None) for step in steps[::2]):
+        return None
+    return tuple(ModuleStep(*step) for step in steps[1::2])
+
+
+def _steps(text: str) -> list[tuple[str, InstanceKey]] | None:
+    """The names between the dots, each with the key behind it; None where a text is not made of such."""
     steps: list[tuple[str, InstanceKey]] = []
     at = 0
     while at < len(text):
@@ -96,18 +123,7 @@ def parse_address(text: str) -> Address | None:
             key = re.sub(r"(?s)\\(.)", r"\1", quoted)
         steps.append((match.group(1), key))
         at = match.end()
-    if not steps or text.endswith("."):
-        return None
-    module: list[ModuleStep] = []
-    while len(steps) > 2 and steps[0] == ("module", None):
-        module.append(ModuleStep(*steps[1]))
-        steps = steps[2:]
-    kind = steps[0][0]
-    if len(steps) == 3 and steps[0] == ("data", None):
-        kind, steps = f"data.{steps[1][0]}", [steps[1], steps[2]]
-    if len(steps) != 2 or steps[0][1] is not None:
-        return None
-    return Address(kind, steps[1][0], steps[1][1], tuple(module))
+    return None if not steps or text.endswith(".") else steps
 
 
 def block_address(text: str) -> str:

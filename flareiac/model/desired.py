@@ -108,6 +108,8 @@ class Desired:
     outputs: Mapping[str, OutputValue] = field(default_factory=dict)
     imports: tuple[Import, ...] = ()
     removed: tuple[Removed, ...] = ()
+    moves: Mapping[str, str] = field(default_factory=dict)
+    """The new addresses of what the state knows under another one, by the old ones."""
     variables: Attributes = field(default_factory=dict)
     """Their values as they may be shown: None in place of what is sensitive."""
     values: Attributes = field(default_factory=dict, repr=False)

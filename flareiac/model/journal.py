@@ -22,6 +22,36 @@ from flareiac.sdk.state import Damaged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MovedRecords:
+    """The difference that moves make in a state: the records that are new or changed, the addresses that
+    nothing has any more, and the parts of the state that name addresses, whole.
+    """
+
+    records: tuple[ResourceRecord, ...]
+    left: tuple[str, ...]
+    dropped: tuple[ResourceRecord, ...] = ()
+    applied: AppliedFrom | None = None
+    named_after: dict[str, str]
+
+
+def moved_records(before: Snapshot, after: Snapshot) -> MovedRecords | None:
+    """The difference between a state and the same one after moves; None without any."""
+    changed = tuple(
+        record for address, record in after.resources.items() if before.resources.get(address) != record
+    )
+    left = tuple(address for address in before.resources if address not in after.resources)
+    if not changed and not left and before.named_after == after.named_after:
+        return None
+    return MovedRecords(
+        records=changed,
+        left=left,
+        dropped=after.dropped,
+        applied=after.applied,
+        named_after=dict(after.named_after),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Begun:
     """An apply starts. ``plan`` is the digest of its plan, ``time`` UTC seconds; the lineage of a state that
     has no snapshot yet.
@@ -34,6 +64,8 @@ class Begun:
     lineage: str
     applied: AppliedFrom | None = field(default=None, metadata=SPARSE)
     """The origin of the apply, where it is recorded."""
+    moved: MovedRecords | None = field(default=None, metadata=SPARSE)
+    """What has another address from here on, or refers to what has; None where nothing moves."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,10 +189,18 @@ class Records:
             if before is not None and before.uuid is not None and not before.is_same(record):
                 self.dropped = with_dropped(self.dropped, before)
 
+    def move(self, moved: MovedRecords) -> None:
+        """Records get other addresses."""
+        for address in moved.left:
+            self.resources.pop(address, None)
+        self.resources.update({record.address: record for record in moved.records})
+        self.dropped = moved.dropped
+
 
 def replay(snapshot: Snapshot, entries: Iterable[Entry]) -> Recovered:
     """The state after the journal's records, and the apply that they leave open, if any."""
     outputs, lineage, applied = dict(snapshot.outputs), snapshot.lineage, snapshot.applied
+    named_after = snapshot.named_after
     records = Records(resources=dict(snapshot.resources), dropped=snapshot.dropped)
     interrupted: Interrupted | None = None
     moved: str | None = None
@@ -169,6 +209,9 @@ def replay(snapshot: Snapshot, entries: Iterable[Entry]) -> Recovered:
         count += 1
         match entry:
             case Begun():
+                if entry.moved is not None:
+                    records.move(entry.moved)
+                    applied, named_after = entry.moved.applied, entry.moved.named_after
                 lineage, applied = entry.lineage, entry.applied or applied
                 interrupted = Interrupted(begun=entry)
             case Intent() if interrupted:
@@ -195,5 +238,6 @@ def replay(snapshot: Snapshot, entries: Iterable[Entry]) -> Recovered:
         outputs=outputs,
         dropped=records.dropped,
         applied=applied,
+        named_after=named_after,
     )
     return Recovered(snapshot=state, interrupted=interrupted, entries=count, moved=moved)

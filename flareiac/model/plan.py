@@ -56,6 +56,8 @@ class PlannedResource:
     """The connections and declarations that the recorded object was reached through (for those whose block is
     gone).
     """
+    previous_address: str = field(default="", metadata=SPARSE)
+    """The address that it is recorded under, where it has moved."""
     sensitive: tuple[Pattern, ...] = field(default=(), metadata=SPARSE)
     """The places that its type calls sensitive: who shows a saved plan may not have that type."""
 
@@ -217,6 +219,8 @@ class Plan:
     """The origin that its apply records; None where it leaves the recorded one as it is."""
     owners: Mapping[str, Owner] = field(default_factory=dict, metadata=SPARSE)
     """The owners of readers outside of the project that are declared, by address."""
+    moves: Mapping[str, str] = field(default_factory=dict, metadata=SPARSE)
+    """The new addresses of all that the state knows under another one, by the old ones."""
     protection: Literal["", "on", "off"] = field(default="", metadata=SPARSE)
     """The protection of the workspace begins or ends with its apply."""
     policy: PolicyResults | None = field(default=None, metadata=OPTIONAL)
@@ -274,12 +278,12 @@ class Plan:
     @property
     def empty(self) -> bool:
         """Nothing to do, not even to the state."""
-        return not self.operations and not self.output_changes and not self.protection
+        return not (self.operations or self.output_changes or self.protection or self.moves)
 
     @property
     def state_only(self) -> bool:
         """Returns True if apply only brings the state up to date: there is nothing to approve."""
-        return not (self.output_changes or self.protection) and all(
+        return not (self.output_changes or self.protection or self.moves) and all(
             operation.verb is Verb.RECORD for operation in self.operations
         )
 

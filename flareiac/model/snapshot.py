@@ -152,6 +152,10 @@ class Snapshot:
     """The serials before this one from which it differs by maintenance alone."""
     applied: AppliedFrom | None = field(default=None, metadata=SPARSE)
     """The origin of the last apply; None in a state of a version that did not record it."""
+    named_after: Mapping[str, str] = field(default_factory=dict, metadata=SPARSE)
+    """The address that the names of a block are made of that it does not write, where it has had another
+    address: the first one, by the one of now.
+    """
     remark: Remark | None = field(default=None, metadata=SPARSE)
     """What the command that wrote it said of itself."""
     sealed: bool = field(default=True, compare=False, metadata=UNSTORED)
@@ -206,6 +210,23 @@ def without_dropped(
 ) -> tuple[ResourceRecord, ...]:
     """These but for this object, which is there again."""
     return tuple(other for other in dropped if not other.is_same(record))
+
+
+def known_addresses(snapshot: Snapshot) -> list[str]:
+    """All that the state knows under an address: the resources, and the connections and declarations that are
+    recorded with them.
+    """
+    others = (address for record in snapshot.resources.values() for address in record.resolved)
+    return list(dict.fromkeys([*snapshot.resources, *others]))
+
+
+def with_names_in_use(snapshot: Snapshot) -> Snapshot:
+    """The snapshot without the earlier addresses of what it no longer knows."""
+    if not snapshot.named_after:
+        return snapshot
+    known = set(known_addresses(snapshot))
+    kept = {now: first for now, first in snapshot.named_after.items() if now in known}
+    return replace(snapshot, named_after=kept)
 
 
 def with_places(snapshot: Snapshot, places: Callable[[Data], Data]) -> Snapshot:

@@ -10,7 +10,7 @@ from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.records import encode
 from flareiac.model.damage import UNREADABLE, misshapen
 from flareiac.model.intents import StoredMaintenance, StoredRequest, stored_intent
-from flareiac.model.journal import Entry, Intent, Result
+from flareiac.model.journal import Begun, Entry, Intent, MovedRecords, Result
 from flareiac.model.plan import Plan, PlannedResource
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.sdk.references import References, Resolved
@@ -40,6 +40,10 @@ def upgraded_entry(entry: Entry, types: Types, where: str) -> Entry:
     match entry:
         case Result(record=ResourceRecord() as record):
             return replace(entry, record=upgraded_record(record, types, where))
+        case Begun(moved=MovedRecords() as moved):
+            records = tuple(upgraded_record(record, types, where) for record in moved.records)
+            dropped = tuple(upgraded_record(record, types, where) for record in moved.dropped)
+            return replace(entry, moved=replace(moved, records=records, dropped=dropped))
         case Intent():
             return replace(entry, operation=_upgraded_operation(entry.operation, types, where))
         case _:

@@ -1,6 +1,6 @@
 """Builds the plan from desired, snapshot and observations. Pure: the time is an argument."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
@@ -102,6 +102,7 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
         replace=options.replace,
         destroy=options.destroy,
         usages=by_subject,
+        previous_addresses={new: old for old, new in inputs.desired.moves.items()},
         settled=Settled(
             declared=references,
             types=inputs.types,
@@ -129,6 +130,7 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
     )
     planned = readers.named_in(planned)
     _check_budget(planned, options, diagnostics)
+    diagnostics.extend(_moved_apart(planned, inputs, options))
     if not options.destroy:
         diagnostics.extend(relabelled(planned))
     diagnostics.extend(_unmatched(inputs.observations, options))
@@ -156,6 +158,7 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
         diagnostics=tuple(diagnostics),
         variables=inputs.desired.variables,
         applied=_to_record(inputs, options, declared),
+        moves=inputs.desired.moves,
         owners={
             usage.holder: owner
             for usage in declared
@@ -441,6 +444,27 @@ def _unmatched(addresses: Collection[str], options: Options) -> list[Diagnostic]
         )
         for pattern in wrong
     ]
+
+
+def _moved_apart(planned: Collection[str], inputs: Inputs, options: Options) -> Iterator[Diagnostic]:
+    """An error where targets leave out what has moved: a plan that knew only a part of the moves would take
+    the others for removed, or for new.
+    """
+    lacking = sorted(
+        new
+        for new in inputs.desired.moves.values()
+        if new in inputs.snapshot.resources and new not in planned
+    )
+    if lacking and not options.remediates and (options.targets or options.exclude):
+        way_out = "take the exclusion away"
+        if options.targets:
+            options_to_add = (f"-target='{address}'" for address in lacking)
+            way_out = f"add {' '.join(options_to_add)}"
+        why = (
+            f"The configuration gives {', '.join(lacking)} another address than the state has, and this plan "
+            f"leaves that out. Plan everything, or {way_out}."
+        )
+        yield error(codes.MOVE_LEFT_OUT, why)
 
 
 def _check_budget(planned: Mapping[str, PlannedResource], options: Options, diagnostics: Diagnostics) -> None:

@@ -52,6 +52,8 @@ class Context:
     """By subject."""
     selected: Collection[str] | None = None
     """The addresses that the command line leaves in the plan, where they are known already; None: all."""
+    previous_addresses: Mapping[str, str] = field(default_factory=dict)
+    """The addresses that the state has for what has moved, by the new ones."""
     settled: Settled | None = None
     """The resources about which no planner is asked; None: every resource is asked about."""
 
@@ -194,6 +196,7 @@ def _settled(context: Context, case: ResourceCase) -> PlannedResource | None:
         owner=record.owner,
         schema_version=context.types[record.type].recording.schema_version,
         resolved=record.resolved,
+        previous_address=context.previous_addresses.get(address, ""),
     )
 
 
@@ -236,6 +239,7 @@ def _planned(context: Context, case: ResourceCase, diagnostics: Diagnostics) -> 
         replace=request.replace,
         disturbances=request.disturbances,
         resolved=case.record.resolved if case.record else {},
+        previous_address=context.previous_addresses.get(case.address, ""),
     )
 
 

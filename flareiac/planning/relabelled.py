@@ -76,8 +76,8 @@ def _same_object(resource: PlannedResource, twin: PlannedResource) -> Diagnostic
     return warning(
         codes.LOOKS_RELABELLED,
         f"{resource.address} and {twin.address} are the same {resource.type} under two addresses, "
-        f"and the state knows {twin.address}. To keep it as it is, run: "
-        f"{_move(resource, twin)}{_or_back(resource, twin)}",
+        f"and the state knows {twin.address}. To keep it as it is, add{_or_back(resource, twin)}:\n"
+        f"{_moved_block(resource, twin)}",
         address=resource.address,
     )
 
@@ -92,20 +92,26 @@ def _new_object(resource: PlannedResource, alike: Sequence[PlannedResource]) -> 
     if len(alike) > 1:
         return warning(
             codes.LOOKS_RELABELLED,
-            f"{what} To keep one of them under this address, give it that name and run: "
-            "flareiac state mv OLD NEW.",
+            f"{what} To keep one of them under this address, say which:\n"
+            f"moved {{\n  from = OLD\n  to   = {resource.address}\n}}",
             address=resource.address,
         )
+    kept = "" if _is_unnamed(resource) else f'give it name = "{_name(twin.recorded)}" and '
     return warning(
         codes.LOOKS_RELABELLED,
-        f'{what} To keep what exists, give it name = "{_name(twin.recorded)}" and run: '
-        f"{_move(resource, twin)}{_or_back(resource, twin)}",
+        f"{what} To keep what exists, {kept}add{_or_back(resource, twin)}:\n{_moved_block(resource, twin)}",
         address=resource.address,
     )
 
 
-def _move(resource: PlannedResource, twin: PlannedResource) -> str:
-    return f"flareiac state mv '{twin.address}' '{resource.address}'"
+def _is_unnamed(resource: PlannedResource) -> bool:
+    """Returns True if the name may follow from the label; a moved block then keeps the recorded one."""
+    parsed = parse_address(resource.address)
+    return parsed is not None and parsed.name == _name(resource.desired)
+
+
+def _moved_block(resource: PlannedResource, twin: PlannedResource) -> str:
+    return f"moved {{\n  from = {twin.address}\n  to   = {resource.address}\n}}"
 
 
 def _or_back(resource: PlannedResource, twin: PlannedResource) -> str:
@@ -113,8 +119,8 @@ def _or_back(resource: PlannedResource, twin: PlannedResource) -> str:
     new, old = parse_address(resource.address), parse_address(twin.address)
     match new, old:
         case Address(name=now), Address(name=before) if now != before:
-            return f'; or write the label "{before}" again.'
+            return f' (or write the label "{before}" again)'
         case Address(key=str()), Address(key=str() as before):
-            return f'; or write the key "{before}" again.'
+            return f' (or write the key "{before}" again)'
         case _:
-            return "."
+            return ""

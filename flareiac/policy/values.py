@@ -27,7 +27,7 @@ from flareiac.render.counts import counts
 from flareiac.render.json_values import place, plain
 from flareiac.render.plan_json import actions, after, before, shown_ends
 from flareiac.render.redaction import Redacted, hide_attributes, sensitive_in
-from flareiac.render.report.content import hit_by, interruption_of, what_of
+from flareiac.render.report.content import hit_by, interruption_of, notes_of, what_of
 from flareiac.render.report.lineage import DRAWN, Uses
 from flareiac.render.report.reasons import reason_of
 from flareiac.render.sections import section_of
@@ -125,14 +125,16 @@ _CHANGE: Final[Mapping[str, Callable[["PlanValues", PlannedResource], Value]]] =
         _attribute(each, plan.hidden(it)) for each in it.proposal.changes
     ),
     "interruption": lambda _, it: _interruption(it),
-    "notes": lambda _, it: value_of(list(it.proposal.reasons)),
+    "previous_address": lambda _, it: value_of(it.previous_address or None),
+    "notes": lambda _, it: value_of(list(notes_of(it))),
     "drift": lambda _, it: value_of(list(it.proposal.drift)),
     "blockers": lambda _, it: value_of(
         [{"code": each.code, "summary": each.summary, "why": each.why} for each in it.proposal.blockers]
     ),
 }
+_COMMON: Final = ("address", "type", "name", "key", "owner", "previous_address")
 _RESOURCE: Final[Mapping[str, Callable[["PlanValues", PlannedResource], Value]]] = {
-    **{name: _CHANGE[name] for name in ("address", "type", "name", "key", "owner")},
+    **{name: _CHANGE[name] for name in _COMMON},
     "values": _CHANGE["after"],
     "depends_on": lambda _, it: value_of(list(it.dependencies)),
     "uses": lambda plan, it: value_of(plan.uses_of(it)),

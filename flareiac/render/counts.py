@@ -13,8 +13,8 @@ class Counts:
     """Changes by kind. A replacement counts as one added and one destroyed; an adopted object that also
     changes counts twice, as in Terraform. The others say more about resources that are counted already:
     ``restart``, ``generation`` (checkpoints that begin one), ``lose_data``, and ``lose`` (data or state of a
-    resource that stays). ``blocked`` ones are not counted. ``record`` and ``due`` (maintenance) are not
-    changes.
+    resource that stays). ``blocked`` ones are not counted. ``record``, ``due`` (maintenance) and
+    ``moved`` (addresses) are not changes.
     """
 
     add: int = 0
@@ -29,12 +29,13 @@ class Counts:
     record: int = 0
     blocked: int = 0
     due: int = 0
+    moved: int = 0
 
 
 def counts(plan: Plan) -> Counts:
     """Counts what apply would do; a blocked resource counts as blocked only."""
     free = _count(resource for resource in plan.resources if not resource.proposal.blockers)
-    return replace(free, blocked=len(plan.blocked), due=len(plan.due))
+    return replace(free, blocked=len(plan.blocked), due=len(plan.due), moved=len(plan.moves))
 
 
 def applied(plan: Plan, done: Collection[str]) -> Counts:
@@ -101,6 +102,7 @@ def plan_line(totals: Counts) -> str:
         ("Lose data", totals.lose_data),
         ("To forget", totals.forget),
         ("Due", totals.due),
+        ("Moved", totals.moved),
     )
     return blocked + line + "".join(f" {name}: {number}." for name, number in beside if number)
 

@@ -130,6 +130,7 @@ def _resource_change(resource: PlannedResource, schemas: Schemas, costs: Costs |
         change["flareiac"] = {**own, "cost": cost_json(cost, costs)}
     return {
         **place(resource.address),
+        **({"previous_address": resource.previous_address} if resource.previous_address else {}),
         "provider_name": provider_name(resource.provider),
         "change": change,
         **({"action_reason": reason} if reason else {}),
@@ -389,6 +390,7 @@ def _own(plan: Plan, tool_version: str) -> dict[str, Json]:
         **({"cost": total_json(plan.costs)} if plan.costs is not None else {}),
         "operations": [_operation(operation) for operation in plan.operations],
         "diagnostics": as_json(plan.diagnostics, {}),
+        **({"moves": dict(sorted(plan.moves.items()))} if plan.moves else {}),
         **({"protection": plan.protection} if plan.protection else {}),
         **({"policy": policy_json(plan.policy)} if plan.policy is not None else {}),
     }

@@ -16,7 +16,7 @@ from flareiac.render.diagnostics import page_hint
 from flareiac.render.maintenance_text import due_section
 from flareiac.render.policy_text import policy_section, refused_by
 from flareiac.render.redaction import REDACTED
-from flareiac.render.resource_text import Detail, RenderOptions, blocked_entry, entries, wrapped
+from flareiac.render.resource_text import Detail, RenderOptions, blocked_entry, entries, moved_line, wrapped
 from flareiac.render.sections import Section, section_of
 from flareiac.render.style import Style, Tone
 from flareiac.render.summary_text import sentence
@@ -60,6 +60,7 @@ def plan_text(
         *([look.style.strong(f"Workspace: {plan.workspace}")] if plan.workspace != "default" else []),
         *([wrapped(summary, width, "", "")] if (summary := sentence(plan)) else []),
         *_with_hint(_sections(plan, look)),
+        *_moved_section(plan, look),
         *_output_section(plan.output_changes, look),
         *due_section(plan, look),
         *([_protection(plan, look)] if plan.protection else []),
@@ -141,6 +142,17 @@ def _noticed(plan: Plan, look: RenderOptions) -> list[str]:
 def _section(title: str, entry_lines: Sequence[list[str]], look: RenderOptions) -> str:
     separator = "\n" if look.detail == "summary" else "\n\n"
     return f"{look.style.strong(title)}\n\n" + separator.join("\n".join(lines) for lines in entry_lines)
+
+
+def moved_alone(plan: Plan) -> list[tuple[str, str]]:
+    """The old and the new address of all that moves and has no entry of its own in the plan."""
+    listed = {resource.address for resource in plan.resources if section_of(resource) is not None}
+    return sorted((old, new) for old, new in plan.moves.items() if new not in listed)
+
+
+def _moved_section(plan: Plan, look: RenderOptions) -> list[str]:
+    lines = [wrapped(moved_line(old, new), look.width, "  # ", "  #   ") for old, new in moved_alone(plan)]
+    return ["\n".join([look.style.strong("Moved:"), "", *lines])] if lines else []
 
 
 def _output_section(changes: Mapping[str, OutputChange], look: RenderOptions) -> list[str]:
@@ -280,6 +292,9 @@ def _conclusion(plan: Plan) -> str:
         return f"{refused} Nothing can be applied. {plan_line(counts(plan))}"
     totals = counts(plan)
     nothing = not (plan.changes or plan.output_changes or totals.blocked or plan.protection)
+    if nothing and totals.moved and not totals.due and not plan.unknown:
+        addresses = "one address changes" if totals.moved == 1 else f"{totals.moved} addresses change"
+        return f"No changes to what exists. In the state, {addresses}."
     if not nothing:
         return plan_line(totals)
     due = f" Due: {totals.due}." if totals.due else ""

@@ -3,7 +3,7 @@
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from flareiac.kernel.addresses import parse_address
 from flareiac.kernel.data import Attributes
@@ -84,6 +84,8 @@ def blocked_entry(resource: PlannedResource, look: RenderOptions) -> list[str]:
     What changed outside comes first: a decision about it may depend on that.
     """
     lines = [_titled(f"# {printable(resource.address)} is blocked", look)]
+    if resource.previous_address:
+        lines.append(f"  # (moved from {printable(resource.previous_address)})")
     lines.extend(look.style.paint(_drift_line(text, look), Tone.CHANGE) for text in resource.proposal.drift)
     for blocker in resource.proposal.blockers:
         lines.extend(_blocker_lines(blocker, look))
@@ -103,29 +105,36 @@ def headline(resource: PlannedResource) -> str:
     """``ADDRESS will be created`` and the like, in Terraform's words where tools look for them."""
     address = printable(resource.address)
     match resource.action:
-        case Action.CREATE:
-            return f"{address} will be created"
-        case Action.ADOPT if resource.proposal.changes:
-            return f"{address} will be imported and updated in-place"
         case Action.ADOPT:
-            return f"{address} will be imported"
-        case Action.UPDATE:
-            return f"{address} will be updated in-place"
+            return f"{address} will be imported{' and updated in-place' if resource.proposal.changes else ''}"
         case Action.REPLACE:
             return f"{address} {'will be replaced, as requested' if resource.replace else 'must be replaced'}"
-        case Action.DELETE:
-            return f"{address} will be destroyed"
-        case Action.FORGET:
-            return f"{address} will be forgotten (no longer managed, not destroyed)"
-        case Action.RECORD:
-            return f"{address} is only recorded"
-        case Action.NO_OP:
-            return f"{address} stays as it is"
+        case Action.RECORD | Action.NO_OP if resource.previous_address:
+            return moved_line(resource.previous_address, resource.address)
+        case action:
+            return f"{address} {_HEADLINES[action]}"
+
+
+_HEADLINES: Final = {
+    Action.CREATE: "will be created",
+    Action.UPDATE: "will be updated in-place",
+    Action.DELETE: "will be destroyed",
+    Action.FORGET: "will be forgotten (no longer managed, not destroyed)",
+    Action.RECORD: "is only recorded",
+    Action.NO_OP: "stays as it is",
+}
+
+
+def moved_line(old: str, new: str) -> str:
+    """``table.a has moved to table.b``: Terraform's words."""
+    return f"{printable(old)} has moved to {printable(new)}"
 
 
 def _entry(group: _Group, look: RenderOptions) -> list[str]:
     first = group.alike[0]
     lines = [_titled(f"# {headline(resource)}", look) for resource in group.alike]
+    if first.previous_address:
+        lines.append(f"  # (moved from {printable(first.previous_address)})")
     if first.action is Action.ADOPT and len(group.alike) == 1 and first.import_id:
         lines.append(f"  # (imported from {quoted(first.import_id)})")
     shown_below = set() if look.detail == "summary" else {step.why for step in first.proposal.steps}
@@ -142,7 +151,8 @@ def _beside(resource: PlannedResource, look: RenderOptions) -> tuple[str, ...]:
     """Everything of an entry but the address and the body: what is equal here can be stated once."""
     proposal = resource.proposal
     imported = (resource.import_id,) if resource.import_id else ()
-    return (*proposal.reasons, *proposal.drift, *_step_lines(proposal.steps, look), *imported)
+    moved = (resource.previous_address,) if resource.previous_address else ()
+    return (*moved, *proposal.reasons, *proposal.drift, *_step_lines(proposal.steps, look), *imported)
 
 
 def _attribute_block(group: _Group, look: RenderOptions) -> list[str]:

@@ -37,6 +37,7 @@ def sentence(plan: Plan) -> str:
         ),
         *_by_type("forgets", free, (Action.FORGET,)),
         *_named("runs", due),
+        *_moves(plan),
     ]
     if plan.errored or not (parts or plan.blocked):
         return ""
@@ -45,6 +46,13 @@ def sentence(plan: Plan) -> str:
         return printable(f"This plan {does}.")
     blocked = f"Blocked by {_names([resource.address for resource in plan.blocked])}."
     return printable(f"{blocked} Once that is resolved, this plan {does}." if does else blocked)
+
+
+def _moves(plan: Plan) -> list[str]:
+    if len(plan.moves) <= _NAMED:
+        moves = [f"{old} to {new}" for old, new in sorted(plan.moves.items())]
+        return [f"moves {_listed(moves)}"] if moves else []
+    return [f"moves {len(plan.moves)} resources to other addresses"]
 
 
 def _stops(planned_resource: PlannedResource) -> bool:

@@ -102,7 +102,7 @@ def _plan_message(plan: Plan, totals: Counts) -> str:
     if plan.unknown and not (plan.changes or plan.output_changes or totals.blocked):
         planned = "Only maintenance is" if totals.due else "No changes are"
         return f"{planned} planned, but not everything is known."
-    something = plan.changes or plan.output_changes or totals.blocked or totals.due
+    something = plan.changes or plan.output_changes or totals.blocked or totals.due or totals.moved
     return plan_line(totals) if something else "No changes."
 
 
@@ -210,12 +210,17 @@ def diagnostic_record(
 
 
 def _is_told(resource: PlannedResource) -> bool:
-    return resource.action not in (Action.NO_OP, Action.RECORD) or bool(resource.proposal.blockers)
+    is_quiet = resource.action in (Action.NO_OP, Action.RECORD) and not resource.previous_address
+    return not is_quiet or bool(resource.proposal.blockers)
 
 
 def _planned(resource: PlannedResource, clock: Clock) -> Line:
     action = _ACTIONS[resource.action]
+    if resource.previous_address and action == "noop":
+        action = "move"
     change: Line = {"resource": resource_record(resource.address, resource.provider), "action": action}
+    if resource.previous_address:
+        change["previous_resource"] = resource_record(resource.previous_address, resource.provider)
     if resource.action is Action.REPLACE:
         change["reason"] = "requested" if resource.replace else "cannot_update"
     if resource.action in (Action.DELETE, Action.FORGET) and resource.desired is None:
@@ -229,6 +234,8 @@ def _planned(resource: PlannedResource, clock: Clock) -> Line:
         "reasons": list(resource.proposal.reasons),
     }
     what = "Blocked, cannot be applied as written" if blocked else f"Plan to {action}"
+    if action == "move" and not blocked:
+        what = f"Plan to move from {resource.previous_address} to {resource.address}"
     return _line("info", f"{resource.address}: {what}", clock, {"type": "planned_change", "change": change})
 
 

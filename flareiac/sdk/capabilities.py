@@ -153,8 +153,9 @@ class Renaming(Protocol):
     """A driver whose resources may run while they get another address."""
 
     def rename(self, recorded: Recorded, old: str, new: str) -> Attributes:
-        """Renames without stopping what runs; returns the identity under the new address. Safe to repeat,
-        also if the state was not written after the first call. Raises ``Failure``.
+        """Renames without stopping what runs; returns the identity as it is known under both addresses, which
+        ``Recording.renamed`` then gets. Safe to repeat, also if the state was not written after the first
+        call. Raises ``Failure``.
         """
         ...
 

@@ -37,11 +37,15 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decoded:
-    """A body as decoded from HCL, on its way to canonical attributes."""
+    """A body as decoded from HCL, on its way to canonical attributes. ``name``: its label, or the first one
+    that it had where it has moved: a name that it does not write follows from that, and so stays the same.
+    """
 
     address: str
     name: str
     attributes: Attributes
+    named_after: str = ""
+    """The address that ``name`` is the label of, where that is not its address of now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@ functions. A type gives the roles that it has something to say in, and of each t
 member that is not given answers for a type that it does not concern.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from flareiac.kernel.data import Attributes, Data
@@ -84,9 +84,11 @@ class Recording:
     """Reads what is recorded of a resource, and raises where a part of it has another shape. Asked once
     something has failed.
     """
-    renamed: Callable[[Attributes, str, str], Attributes] = lambda identity, _old, _new: identity
-    """(identity, old, new): a recorded identity after another resource's address has changed from ``old`` to
-    ``new``, where it names others by texts.
+    renamed: Callable[[Attributes, str, Mapping[str, str]], Attributes] = lambda identity, _address, _moves: (
+        identity
+    )
+    """(identity, address, moves): a recorded identity after addresses have changed (new ones by old ones),
+    where it names others by texts or has to remember its own one. ``address``: the one it had.
     """
     kept_by: Callable[[Attributes], str | None] = lambda _attributes: None
     """(attributes): the recorded resource that goes on holding the same once this one has left the state (a

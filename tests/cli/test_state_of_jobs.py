@@ -76,7 +76,7 @@ def test_a_stopped_job_gets_another_name(project: Path) -> None:
 def test_a_job_that_runs_gets_another_name_and_goes_on(project: Path) -> None:
     """Also where the command is killed before it has written the state, and is given again."""
     want(project, Workspace(root=project).load_state().snapshot.lineage, state="running", address="job.r")
-    killed = flareiac(project, "state", "mv", "job.r", "job.s", FLAREIAC_KILL_AT="state-mv.renamed")
+    killed = flareiac(project, "state", "mv", "job.r", "job.s", FLAREIAC_KILL_AT="moves.renamed")
     assert killed.killed, killed.text
     before = flareiac(project, "plan")
     assert "is no longer among what should run" not in before.text

@@ -13,8 +13,8 @@ from flareiac.config.load import Configuration, load
 from flareiac.config.variables import Given, Inputs
 from flareiac.kernel.data import Reference
 from flareiac.kernel.diagnostics import Diagnostics, Severity
+from flareiac.model.snapshot import new_snapshot
 from flareiac.sdk.project import Project
-from flareiac.sdk.results import Recorded
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Evaluator:
             project,
             installed().registry,
             lambda _files: Inputs(environment={}, given=given),
-            _nothing,
+            new_snapshot(),
             diagnostics,
         )
         return found, diagnostics
@@ -46,10 +46,6 @@ class Evaluator:
     def codes(self, text: str, **variables: str) -> list[str]:
         """The codes of what is complained of, in order."""
         return [item.code for item in self(text, **variables)[1]]
-
-
-def _nothing(_address: str) -> Recorded | None:
-    return None
 
 
 @pytest.fixture
@@ -441,7 +437,7 @@ def test_values_from_outside_are_utf_8(tmp_path: Path) -> None:
         Project(root=tmp_path, lineage="l"),
         installed().registry,
         lambda _files: inputs,
-        _nothing,
+        new_snapshot(),
         diagnostics,
     )
     assert [item.code for item in diagnostics][:2] == ["FIC032", "FIC032"]

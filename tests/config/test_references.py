@@ -14,6 +14,7 @@ from flareiac.config.variables import Inputs
 from flareiac.kernel.data import Data, Reference
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.types import RefType
+from flareiac.model.snapshot import new_snapshot
 from flareiac.render.diagnostics import text
 from flareiac.sdk.project import Project
 from flareiac.sdk.schema import Block
@@ -128,4 +129,4 @@ def _loaded(hcl: str, root: Path) -> tuple[Configuration, Diagnostics]:
         return Inputs(environment={})
 
     project = Project(root=root, lineage="00000000-0000-0000-0000-000000000000")
-    return load(project, installed().registry, inputs, lambda _question: None, diagnostics), diagnostics
+    return load(project, installed().registry, inputs, new_snapshot(), diagnostics), diagnostics

@@ -14,9 +14,9 @@ from flareiac.app.discovery import installed
 from flareiac.config.load import Configuration, load
 from flareiac.config.variables import Inputs
 from flareiac.kernel.diagnostics import Diagnostics, Failure, Severity
+from flareiac.model.snapshot import new_snapshot
 from flareiac.render.diagnostics import as_json, text
 from flareiac.sdk.project import Project
-from flareiac.sdk.results import Recorded
 from flareiac.sdk.secret_settings import is_secret
 from flareiac_spark_runtime.control import ApplicationSettings, TableOutput
 from flareiac_spark_runtime.driver.outputs import write_options
@@ -136,14 +136,10 @@ def loaded(root: Path, written: str) -> tuple[Configuration, Diagnostics]:
         Project(root=root, lineage="l"),
         installed().registry,
         lambda _files: Inputs(environment={}),
-        _nothing,
+        new_snapshot(),
         diagnostics,
     )
     return found, diagnostics
-
-
-def _nothing(_address: str) -> Recorded | None:
-    return None
 
 
 def codes(diagnostics: Diagnostics) -> list[str]:

@@ -285,6 +285,7 @@ class Change(TypedDict):
 class ResourceChange(TypedDict):
     address: str
     module_address: NotRequired[str]
+    previous_address: NotRequired[str]
     mode: Literal["managed"]
     type: str
     name: str
@@ -419,6 +420,7 @@ class OwnPlan(TypedDict):
     operations: list[Operation]
     diagnostics: list[Diagnostic]
     cost: NotRequired[CostOfPlan]
+    moves: NotRequired[dict[str, str]]
     protection: NotRequired[str]
     policy: NotRequired[Policy]
 
@@ -521,7 +523,8 @@ class LineRisk(TypedDict):
 
 class LineChange(TypedDict):
     resource: LineResource
-    action: _ACTION
+    action: _ACTION | Literal["move"]
+    previous_resource: NotRequired[LineResource]
     reason: NotRequired[str]
     importing: NotRequired[Importing]
     flareiac: LineRisk

@@ -44,7 +44,7 @@ from flareiac.kernel.records import decode
 from flareiac.model.applied_from import AppliedFrom, applied_from
 from flareiac.model.desired import OutputValue
 from flareiac.model.references import connections_of
-from flareiac.model.snapshot import ResourceRecord, Snapshot
+from flareiac.model.snapshot import ResourceRecord, Snapshot, new_snapshot
 from flareiac.planning.make_plan import Inputs, Maintenance, Options
 from flareiac.render.diagnostics import text
 from flareiac.render.report.markdown import MOST_CHARACTERS
@@ -191,10 +191,10 @@ def recorded_state(case: Case, root: Path) -> Snapshot:
 
 def planning_inputs(case: Case, root: Path, desired: Configuration) -> Inputs:
     """All that ``make_plan`` is given in a case."""
-    records = _records(case, root)
+    records = dict(desired.snapshot.resources)
     return Inputs(
         desired=desired.desired,
-        snapshot=Snapshot(lineage=_LINEAGE, serial=1, resources=records, applied=_from(case.options.then)),
+        snapshot=dataclasses.replace(desired.snapshot, applied=_from(case.options.then)),
         observations=_observations(case, root, desired, records),
         types=installed().registry.types,
         project=_project(root),
@@ -212,8 +212,17 @@ def _from(given: Mapping[str, Any] | None) -> AppliedFrom | None:
     return applied_from(given["folder"], given.get("owner", ""), values, values, key="key")
 
 
+def main_configuration(case: Case, root: Path, diagnostics: Diagnostics) -> Configuration:
+    """The configuration of a case, with what is recorded in it."""
+    return configuration(case.main, root, diagnostics, case.data_blocks(), recorded_state(case, root))
+
+
 def configuration(
-    hcl: str, root: Path, diagnostics: Diagnostics, data: DataBlocks | None = None
+    hcl: str,
+    root: Path,
+    diagnostics: Diagnostics,
+    data: DataBlocks | None = None,
+    snapshot: Snapshot | None = None,
 ) -> Configuration:
     """The configuration of a project with this one file, in native or JSON syntax, and those of modules behind
     it (``read_case``).
@@ -230,7 +239,7 @@ def configuration(
     def inputs(_files: ModuleFiles) -> VariableInputs:
         return VariableInputs(environment={})
 
-    return load(_project(root), registry, inputs, lambda _address: None, diagnostics, data)
+    return load(_project(root), registry, inputs, snapshot or new_snapshot(), diagnostics, data)
 
 
 def valid_configuration(hcl: str, root: Path, data: DataBlocks | None = None) -> Configuration:
@@ -299,6 +308,7 @@ def _observations(
     there = {address: record.attributes for address, record in records.items()}
     if case.observed is not None:
         there = _managed(valid_configuration(case.observed, root, case.data_blocks()))
+        there |= {new: there[old] for old, new in desired.desired.moves.items() if old in there}
     given, histories = case.data("observed"), case.data("history")
     declared = _managed(desired)
     unread = {

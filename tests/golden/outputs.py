@@ -37,7 +37,7 @@ from flareiac.render.report.markdown import report_markdown
 from flareiac.render.ui_json import drift_lines, event_record, plan_lines, summary_record
 from flareiac.render.why.content import Lookups, why_of
 from flareiac.render.why.text import why_text
-from tests.golden.case import Case, configuration, planning_inputs
+from tests.golden.case import Case, main_configuration, planning_inputs
 from tests.golden.doubles import apply_to_doubles
 from tests.support.json_layout import laid_out
 
@@ -47,7 +47,7 @@ _VERSION = "0.0.0"
 def outcome(case: Case, root: Path) -> tuple[dict[str, str], Plan | None]:
     """The sections out, and the plan, None where the configuration has errors."""
     diagnostics = Diagnostics()
-    desired = configuration(case.main, root, diagnostics, case.data_blocks())
+    desired = main_configuration(case, root, diagnostics)
     made = None
     outputs = {}
     if not diagnostics.has_errors:

@@ -12,11 +12,12 @@ import pytest
 from flareiac.app.discovery import installed
 from flareiac.app.drift import compared
 from flareiac.applying.requests import references_of
-from flareiac.applying.stale_plans import moved
+from flareiac.applying.stale_plans import moved_since
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.model.drift import DriftClass
 from flareiac.model.events import Event
 from flareiac.model.plan import Plan, PlannedResource
+from flareiac.planning.drift import recorded_configuration
 from flareiac.planning.make_plan import Maintenance, Options, make_plan
 from flareiac.render.plan_text import plan_text
 from flareiac.sdk.changes import Action
@@ -24,7 +25,7 @@ from flareiac.sdk.references import Resolved
 from flareiac.sdk.results import Missing, Observation, Present, history_of
 from tests.golden.case import (
     CASES,
-    configuration,
+    main_configuration,
     name_of,
     observed_as,
     planning_inputs,
@@ -73,12 +74,12 @@ def test_what_a_plan_would_repair_is_drift(path: Path, tmp_path: Path) -> None:
     """Drift is what a plan of the recorded files blocks, restarts or repairs, and nothing else."""
     case, diagnostics = read_case(path), Diagnostics()
     assert case.recorded is not None
-    inputs = planning_inputs(
-        case, tmp_path, configuration(case.main, tmp_path, diagnostics, case.data_blocks())
-    )
+    inputs = planning_inputs(case, tmp_path, main_configuration(case, tmp_path, diagnostics))
     made = make_plan(inputs, _WITHOUT_MAINTENANCE, diagnostics)
     report = compared(made, inputs, len(inputs.snapshot.resources))
     recorded = valid_configuration(case.recorded, tmp_path, case.data_blocks()).desired
+    if inputs.desired.moves:
+        recorded = recorded_configuration(inputs.snapshot, inputs.types)
     alone = make_plan(dataclasses.replace(inputs, desired=recorded), _WITHOUT_MAINTENANCE, Diagnostics())
     repaired = {
         item.address
@@ -110,9 +111,7 @@ def test_what_is_recorded_passes_its_examination(path: Path, tmp_path: Path) -> 
 def test_a_plan_is_stale_only_in_another_world(path: Path, tmp_path: Path) -> None:
     """Apply finds the fingerprints of a plan in the world that it was made of, and misses what has gone."""
     case, diagnostics = read_case(path), Diagnostics()
-    inputs = planning_inputs(
-        case, tmp_path, configuration(case.main, tmp_path, diagnostics, case.data_blocks())
-    )
+    inputs = planning_inputs(case, tmp_path, main_configuration(case, tmp_path, diagnostics))
     made = make_plan(inputs, _WITHOUT_MAINTENANCE, diagnostics)
 
     def stale(fresh: dict[str, Observation]) -> set[str]:
@@ -123,7 +122,7 @@ def test_a_plan_is_stale_only_in_another_world(path: Path, tmp_path: Path) -> No
                 for address, item in found.items()
             }
 
-        found = moved(made, inputs.snapshot, fresh, inputs.types, inputs.project, references)
+        found = moved_since(made, inputs.snapshot, fresh, inputs.types, inputs.project, references)
         return {item.address for item in found}
 
     there = {
@@ -141,7 +140,7 @@ def test_a_plan_is_stale_only_in_another_world(path: Path, tmp_path: Path) -> No
 def test_a_planner_that_is_not_asked_would_have_had_nothing_to_say(path: Path, tmp_path: Path) -> None:
     """A plan in which each resource is planned is the same, and says the same."""
     case, loading = read_case(path), Diagnostics()
-    desired = configuration(case.main, tmp_path, loading, case.data_blocks())
+    desired = main_configuration(case, tmp_path, loading)
     if loading.has_errors:
         return
     diagnostics, all_asked = Diagnostics(), Diagnostics()
@@ -177,7 +176,7 @@ def _without_idle_details(made: Plan) -> tuple[PlannedResource, ...]:
 def test_after_an_apply_there_is_nothing_to_do(path: Path, tmp_path: Path) -> None:
     """The next plan after an apply that made what was planned changes and records nothing."""
     case, diagnostics = read_case(path), Diagnostics()
-    desired = configuration(case.main, tmp_path, diagnostics, case.data_blocks())
+    desired = main_configuration(case, tmp_path, diagnostics)
     if diagnostics.has_errors:
         return
     inputs = planning_inputs(case, tmp_path, desired)

@@ -28,6 +28,7 @@ from flareiac.lang.parse import parse_expression
 from flareiac.lang.scope import Scope
 from flareiac.lang.syntax import Expression
 from flareiac.lang.values import Value, cty_json, normal, object_value
+from flareiac.model.snapshot import new_snapshot
 from flareiac.render.json_values import json_type
 from flareiac.sdk.project import Project
 from tests.support.terraform_values import Answer, Known, Refused, answers, is_there
@@ -387,7 +388,7 @@ def outputs_here(text: str, directory: Path) -> Mapping[str, Known]:
     (directory / "main.flare.hcl").write_text(text, encoding="utf-8")
     diagnostics = Diagnostics()
     project = Project(root=directory, lineage="l")
-    found = load(project, installed().registry, lambda _: Inputs(environment={}), lambda _: None, diagnostics)
+    found = load(project, installed().registry, lambda _: Inputs(environment={}), new_snapshot(), diagnostics)
     assert not diagnostics.has_errors, [item.line for item in diagnostics]
     return {
         name: Known(json_type(item.value) if item.type is None else item.type, exact(item.value))

@@ -13,7 +13,7 @@ import pytest
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.model.plan import Plan
 from flareiac.planning.make_plan import make_plan
-from tests.golden.case import configuration, planning_inputs, read_case
+from tests.golden.case import main_configuration, planning_inputs, read_case
 
 _CODE: Final = "FIS108"
 _FOLDERS: Final = ("env/dev", "env/prod", ".")
@@ -129,7 +129,7 @@ def _plan(then: Environment, now: Environment, folder: Path, *, shared: bool) ->
         f"-- options.json --\n{options}\n"
     )
     case, diagnostics = read_case(path), Diagnostics()
-    inputs = planning_inputs(case, folder, configuration(case.main, folder, diagnostics, case.data_blocks()))
+    inputs = planning_inputs(case, folder, main_configuration(case, folder, diagnostics))
     assert not diagnostics.has_errors, [item.line for item in diagnostics]
     return make_plan(replace(inputs, shared_state=shared), case.options.planning(), diagnostics)
 

@@ -22,7 +22,7 @@ from flareiac.policy.values import PlanValues
 from flareiac.render.report.content import report_of
 from flareiac.render.report.json import report_json
 from flareiac.sdk.changes import Action, AttributeChange, Effect, Origin, Reader, Step
-from tests.golden.case import CASES, configuration, name_of, planning_inputs, read_case
+from tests.golden.case import CASES, main_configuration, name_of, planning_inputs, read_case
 
 NOW = 1_800_000_000.0  # 2027-01-15
 LAKE = """
@@ -140,7 +140,7 @@ def _with(plan: Plan, address: str, **proposal: Any) -> Plan:
 def test_a_change_is_what_the_report_says_of_it(path: Path, tmp_path: Path) -> None:
     """Every documented name has a value, and a rule and a report never disagree."""
     case, diagnostics = read_case(path), Diagnostics()
-    desired = configuration(case.main, tmp_path, diagnostics, case.data_blocks())
+    desired = main_configuration(case, tmp_path, diagnostics)
     if diagnostics.has_errors:
         return
     made = make_plan(planning_inputs(case, tmp_path, desired), case.options.planning(), diagnostics)

@@ -11,6 +11,7 @@ from flareiac.kernel.data import Attributes
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics
 from flareiac.kernel.records import encode
 from flareiac.model.desired import DesiredResource
+from flareiac.model.snapshot import new_snapshot
 from flareiac.sdk.changes import Impact, Proposal
 from flareiac.sdk.project import Project
 from flareiac.sdk.references import Resolved
@@ -165,7 +166,7 @@ def loaded(hcl: str, root: Path) -> Loaded:
     def inputs(_files: ModuleFiles) -> Inputs:
         return Inputs(environment={})
 
-    desired = load(project, installed().registry, inputs, lambda _address: None, diagnostics).desired
+    desired = load(project, installed().registry, inputs, new_snapshot(), diagnostics).desired
     return Loaded(resources=dict(desired.resources), diagnostics=tuple(diagnostics), project=project)
 
 

@@ -16,7 +16,7 @@ from flareiac.model.upgrades import upgraded_snapshot
 from flareiac.planning.make_plan import Inputs, make_plan
 from flareiac.sdk.state import Damaged, Journal, Moment, Stored
 from flareiac.state.read import understood
-from tests.golden.case import CASES, configuration, name_of, planning_inputs, read_case
+from tests.golden.case import CASES, main_configuration, name_of, planning_inputs, read_case
 
 _VALUES: Final[tuple[object, ...]] = (
     None,
@@ -115,7 +115,7 @@ def _run(folder: Path, seeds: range) -> int:
         chance = random.Random(seed)
         path = chance.choice(cases)
         case = read_case(path)
-        found = configuration(case.main, folder, Diagnostics(), case.data_blocks())
+        found = main_configuration(case, folder, Diagnostics())
         inputs = planning_inputs(case, folder, found)
         document = json.loads(encode_snapshot(inputs.snapshot))
         document.pop("digest")

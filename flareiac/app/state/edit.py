@@ -9,15 +9,14 @@ from flareiac.app.state.recorded import recorded
 from flareiac.app.state.single_operation import locked_state, write_state
 from flareiac.app.state.undrop import give_up
 from flareiac.app.workspace import Workspace
+from flareiac.applying.moves import moved
 from flareiac.kernel import codes
 from flareiac.kernel.addresses import Address, parse_address
 from flareiac.kernel.articles import with_article
 from flareiac.kernel.diagnostics import Failure, error
-from flareiac.kernel.kill_points import reach
 from flareiac.model.events import Event
-from flareiac.model.renaming import renamed
 from flareiac.model.snapshot import ResourceRecord, Snapshot
-from flareiac.sdk.capabilities import Detachable, Renaming
+from flareiac.sdk.capabilities import Detachable
 from flareiac.sdk.resource_type import ResourceType
 
 
@@ -32,19 +31,12 @@ def move(
         raise Failure(error(codes.CANNOT_BE_MOVED, why))
     with locked_state(workspace, "state mv", lock_timeout, emit) as state:
         snapshot = state.snapshot
-        record = recorded(snapshot, str(before))
+        recorded(snapshot, str(before))
         if str(after) in snapshot.resources:
             why = f"The state holds {new} already. Nothing was changed."
             raise Failure(error(codes.CANNOT_BE_MOVED, why))
         types = workspace.installed.registry.types
-        driver = workspace.driver(record.provider, record.type)
-        if isinstance(driver, Renaming):
-            # Before the state is written: what runs is found by its old address, too, and never by none.
-            identity = driver.rename(record.recorded(), str(before), str(after))
-            there = {**snapshot.resources, record.address: replace(record, identity=identity)}
-            snapshot = replace(snapshot, resources=there)
-            reach("state-mv.renamed")
-        write_state(state, renamed(snapshot, str(before), str(after), types))
+        write_state(state, moved(snapshot, {str(before): str(after)}, workspace.driver, types))
     return f"{old} is recorded as {new}. {_next_plan(new)}"
 
 

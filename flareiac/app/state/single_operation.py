@@ -23,7 +23,7 @@ from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.os_errors import first_step
 from flareiac.model.events import Event
 from flareiac.model.intents import stored_request
-from flareiac.model.snapshot import ResourceRecord, Snapshot
+from flareiac.model.snapshot import ResourceRecord, Snapshot, with_names_in_use
 from flareiac.sdk.actions import CustomAction, Revive
 from flareiac.sdk.requests import ApplyRequest
 from flareiac.sdk.results import Applied, NotApplied, Outcome
@@ -102,7 +102,9 @@ def _without_interrupted(workspace: Workspace, lease: Lease, loaded: Loaded) -> 
 def write_state(state: LockedState, after: Snapshot, *, serial: int | None = None) -> None:
     """Writes one snapshot, with the next serial unless one is given. Raises ``Failure``."""
     loaded = state.loaded
-    following = replace(after, serial=state.snapshot.serial + 1 if serial is None else serial)
+    following = replace(
+        with_names_in_use(after), serial=state.snapshot.serial + 1 if serial is None else serial
+    )
     reach("state.before-snapshot")
     with writing_state("Nothing was changed", state.workspace):
         state.workspace.store.write_snapshot(

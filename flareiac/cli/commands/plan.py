@@ -91,7 +91,9 @@ def _exit_code(report: PlanReport, *, detailed: bool) -> ExitCode:
         return ExitCode.ERROR
     if report.plan.blocked or report.plan.is_refused:
         return ExitCode.BLOCKED
-    changed = bool(report.plan.changes or report.plan.output_changes or report.plan.protection)
+    changed = bool(
+        report.plan.changes or report.plan.output_changes or report.plan.protection or report.plan.moves
+    )
     if report.plan.unknown and not changed:
         return ExitCode.ERROR  # that nothing changes is not known
     return ExitCode.CHANGES if detailed and changed else ExitCode.DONE

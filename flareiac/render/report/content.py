@@ -23,11 +23,11 @@ from flareiac.render.cost_text import cost_lines
 from flareiac.render.counts import counts
 from flareiac.render.json_values import plain
 from flareiac.render.plan_json import attribute_change
-from flareiac.render.plan_text import notices, output_line, protection_line, unproven
+from flareiac.render.plan_text import moved_alone, notices, output_line, protection_line, unproven
 from flareiac.render.redaction import REDACTED, sensitive_in
 from flareiac.render.report.lineage import FOR_A_COMMENT, Lineage, Size, Uses, lineage
 from flareiac.render.report.reasons import reason_of
-from flareiac.render.resource_text import RenderOptions, diff_body, written_path
+from flareiac.render.resource_text import RenderOptions, diff_body, moved_line, written_path
 from flareiac.render.sections import DESTRUCTIVE, INTERRUPTING, Section, section_of
 from flareiac.render.style import Style
 from flareiac.render.summary_text import many, sentence
@@ -298,6 +298,7 @@ def report_of(
         notes=(
             *([protection_line(plan)] if plan.protection else []),
             *(cost_lines(plan.costs) if plan.costs is not None else []),
+            *(f"{moved_line(old, new)}." for old, new in moved_alone(plan)),
             *unproven(plan),
             *notices(plan),
         ),
@@ -334,7 +335,7 @@ def _change(
     what = what_of(resource, section, patterns, kind)
     alike = (
         *(section, resource.type, resource.action, owner, readers, steps, interruption, diff, what),
-        *(proposal.reasons, proposal.drift, proposal.blockers),
+        *(notes_of(resource), proposal.drift, proposal.blockers),
     )
     group = groups.setdefault(alike, _Alike(number=len(groups), section=section, addresses=[]))
     group.addresses.append(resource.address)
@@ -351,13 +352,19 @@ def _change(
         owner=owner,
         readers=readers,
         steps=steps,
-        notes=proposal.reasons,
+        notes=notes_of(resource),
         drift=proposal.drift,
         blockers=proposal.blockers,
         interruption=interruption,
         attributes=changed_attributes(resource, patterns),
         diff=diff,
     )
+
+
+def notes_of(resource: PlannedResource) -> tuple[str, ...]:
+    """The sentences about a resource beside its steps."""
+    moved = (f"moved from {resource.previous_address}",) if resource.previous_address else ()
+    return (*moved, *resource.proposal.reasons)
 
 
 def changed_attributes(

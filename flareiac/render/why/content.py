@@ -14,7 +14,7 @@ from flareiac.kernel.records import OPTIONAL, SPARSE
 from flareiac.model.plan import Plan, PlannedResource, PlannedTask
 from flareiac.render.json_values import plain_object
 from flareiac.render.redaction import REDACTED, hide_attributes, sensitive_in
-from flareiac.render.report.content import ChangedAttribute, changed_attributes
+from flareiac.render.report.content import ChangedAttribute, changed_attributes, notes_of
 from flareiac.render.report.reasons import BLOCKED, decisive_effect, effect_reason, reason_of
 from flareiac.render.resource_text import headline, written_path
 from flareiac.render.sections import Section, section_of
@@ -259,7 +259,7 @@ def _answer(
             )
             for each in proposal.blockers
         ),
-        notes=proposal.reasons,
+        notes=notes_of(resource),
         drift=proposal.drift,
         unproven=proposal.unproven,
         unknown=proposal.unknown,

@@ -27,7 +27,9 @@ def canonical(
         of_block(
             CheckpointDefinition,
             wanted,
-            location=_location(wanted.get("location"), decoded.address, project, diagnostics),
+            location=_location(
+                wanted.get("location"), decoded.named_after or decoded.address, project, diagnostics
+            ),
             start_from=_start_from(wanted.get("start_from"), diagnostics),
             state_store=_state_store(wanted.get("state_store"), diagnostics),
         )

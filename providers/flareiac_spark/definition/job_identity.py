@@ -105,13 +105,19 @@ class KnownJob:
         return desired.jobs.get(self.name_in(desired)) if desired is not None else None
 
 
-def identity_renamed(data: Attributes, old: str, new: str) -> Attributes:
-    """A job's identity once a table has another address: see ``Recording.renamed``."""
+def identity_renamed(data: Attributes, address: str, moves: Mapping[str, str]) -> Attributes:
+    """A job's identity once it or tables have other addresses: see ``Recording.renamed``. Its application
+    goes on to know it by the name that it had.
+    """
     identity = JobIdentity.of(data)
-    if all(rebuild.table != old for rebuild in identity.rebuilds.values()):
+    now = moves.get(address)
+    if now is None and all(rebuild.table not in moves for rebuild in identity.rebuilds.values()):
         return data
+    if now is not None:
+        name = identity.known_as or address
+        identity = replace(identity, known_as="" if name == now else name)
     rebuilds = {
-        output: replace(rebuild, table=new) if rebuild.table == old else rebuild
+        output: replace(rebuild, table=moves.get(rebuild.table, rebuild.table))
         for output, rebuild in identity.rebuilds.items()
     }
     renamed: Attributes = encode(replace(identity, rebuilds=rebuilds))

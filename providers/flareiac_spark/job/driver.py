@@ -164,9 +164,7 @@ class JobDriver:
         """See ``flareiac.sdk.capabilities.Renaming``: its application goes on to know it by its name."""
         engine = JobDefinition.of(recorded.attributes).runs_in
         name = self._running.rename(KnownJob.of(old, recorded), engine, new)
-        identity: Attributes = encode(
-            replace(recorded_identity(recorded), known_as="" if name == new else name)
-        )
+        identity: Attributes = encode(replace(recorded_identity(recorded), known_as=name))
         return identity
 
     def settle(self, request: ApplyRequest[Settleable]) -> Outcome | None:

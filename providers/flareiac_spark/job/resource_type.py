@@ -1,5 +1,6 @@
 """The type ``job``. What reads queries, the SQL parser among it, is loaded when there is a query to read."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from flareiac.kernel.addresses import block_type
@@ -88,10 +89,10 @@ def _kept_by(attributes: Attributes) -> str | None:
     return kept_by(attributes)
 
 
-def _renamed(identity: Attributes, old: str, new: str) -> Attributes:
+def _renamed(identity: Attributes, address: str, moves: Mapping[str, str]) -> Attributes:
     from flareiac_spark.definition.job_identity import identity_renamed
 
-    return identity_renamed(identity, old, new)
+    return identity_renamed(identity, address, moves)
 
 
 def _earlier_states(address: str, identity: Attributes) -> tuple[EarlierState, ...]:
