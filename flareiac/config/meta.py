@@ -3,12 +3,16 @@ Pure.
 """
 
 from collections.abc import Container, Mapping, Sequence
+from decimal import Decimal
 
+from flareiac.config.expand import Instance, instances
 from flareiac.config.own_blocks import IMPORT, LIFECYCLE, REMOVED
 from flareiac.config.shape import check_shape
 from flareiac.config.variables import flag
+from flareiac.config.written_address import written_address
 from flareiac.kernel import codes
-from flareiac.kernel.addresses import parse_address, render_key
+from flareiac.kernel.addresses import InstanceKey, parse_address, parse_module
+from flareiac.kernel.codes import Code
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.kernel.paths import Path
 from flareiac.lang.evaluate import evaluate
@@ -121,8 +125,21 @@ def imports(
     """The ``import`` blocks: which object becomes which instance. Those of blocks that ``failed`` wait until
     these are right.
     """
-    import_entries = [_import(block, resources, failed, scope, diagnostics) for block in blocks]
-    return tuple(import_entry for import_entry in import_entries if import_entry is not None)
+    each = [
+        _import(block, resources, failed, instance.scope, diagnostics)
+        for block in blocks
+        for instance in _repeated(block, scope, codes.INVALID_IMPORT, diagnostics)
+    ]
+    return tuple(import_entry for import_entry in each if import_entry is not None)
+
+
+def _repeated(block: BlockNode, scope: Scope, code: Code, diagnostics: Diagnostics) -> Sequence[Instance]:
+    """The instances of a block about addresses, which takes ``for_each`` and no ``count``."""
+    if (count := block.body.attribute("count")) is not None:
+        why = "Its instances have names and no numbers: write for_each, with each.key in the address."
+        diagnostics.error(code, why, subject=count.name_span)
+        return ()
+    return instances(block, scope, diagnostics) or ()
 
 
 def _import(
@@ -134,11 +151,6 @@ def _import(
 ) -> Import | None:
     body = block.body
     to, name = body.attribute("to"), body.attribute("id")
-    if (several := body.attribute("for_each") or body.attribute("count")) is not None:
-        why = "Write an import block for each object: its id says which one becomes which instance."
-        detail = f"An import block cannot have {several.name} yet. {why}"
-        diagnostics.error(codes.INVALID_IMPORT, detail, subject=several.name_span)
-        return None
     others = {attribute.name for attribute in body.attributes} - IMPORT.attributes.keys()
     if to is None or name is None or others or body.blocks:
         detail = (
@@ -147,13 +159,15 @@ def _import(
         )
         diagnostics.error(codes.INVALID_IMPORT, detail, subject=block.header_span)
         return None
-    address = _address(to.expr)
+    before = len(diagnostics)
+    address = _address(to.expr, scope, diagnostics)
     parsed = None if address is None else parse_address(address)
     value = evaluate(name.expr, scope, diagnostics)
-    if parsed is not None and f"{parsed.type}.{parsed.name}" in failed:
+    if len(diagnostics) > before or (parsed is not None and f"{parsed.type}.{parsed.name}" in failed):
         return None
     if address is None or parsed is None or address not in resources:
-        detail = "Declare the block that the object is to become."
+        which = f" There is no {address}." if address and body.attribute("for_each") else ""
+        detail = f"Declare the block that the object is to become.{which}"
         diagnostics.error(codes.IMPORT_TARGET_UNKNOWN, detail, subject=to.expr.span)
         return None
     if contains_sensitive(value):
@@ -173,37 +187,55 @@ def removals(
     blocks: Sequence[BlockNode], declared: Mapping[str, object], scope: Scope, diagnostics: Diagnostics
 ) -> tuple[Removed, ...]:
     """The ``removed`` blocks: what is no longer managed, and whether the object goes too."""
-    removed: list[Removed] = []
-    for block in blocks:
-        check_shape(block, REMOVED, diagnostics)
-        source = block.body.attribute("from")
-        address = _address(source.expr) if source else None
-        if source is None or address is None:
-            diagnostics.error(
-                codes.INVALID_REMOVED, "It takes from: from = table.orders.", subject=block.header_span
-            )
-            continue
-        if address.split("[")[0] in declared and "[" not in address:
-            diagnostics.error(
-                codes.DECLARED_AND_REMOVED,
-                f"{address} has a block and a removed block. A removed block is for what has no block any "
-                "more. Delete one of the two.",
-                subject=source.expr.span,
-            )
-            continue
-        nested = block.body.blocks_of("lifecycle")
-        _only_one(nested, diagnostics)
-        for each in nested:
-            check_shape(each, REMOVED.blocks["lifecycle"].block, diagnostics)
-        destroy = flag(nested[0], "destroy", False, scope, diagnostics) if nested else False
-        removed.append(Removed(source=address, destroy=destroy, span=block.header_span))
-    return tuple(removed)
+    each = [
+        _removal(block, declared, instance.scope, diagnostics)
+        for block in blocks
+        for instance in _repeated(block, scope, codes.INVALID_REMOVED, diagnostics)
+    ]
+    return tuple(removal for removal in each if removal is not None)
 
 
-def _address(expression: Expression) -> str | None:
-    """The address that an expression spells, keys included."""
-    traversals = references(expression)
-    if len(traversals) != 1 or not traversals[0].steps or None in traversals[0].steps:
+def _removal(
+    block: BlockNode, declared: Mapping[str, object], scope: Scope, diagnostics: Diagnostics
+) -> Removed | None:
+    check_shape(block, REMOVED, diagnostics)
+    source, before = block.body.attribute("from"), len(diagnostics)
+    address = _address(source.expr, scope, diagnostics) if source else None
+    if len(diagnostics) > before:
         return None
-    first, *rest = traversals[0].steps
-    return f"{traversals[0].root}.{first}" + "".join(render_key(step) for step in rest if step is not None)
+    if source is None or address is None or (parse_address(address) or parse_module(address)) is None:
+        why = "It takes from: from = table.orders."
+        diagnostics.error(codes.INVALID_REMOVED, why, subject=block.header_span)
+        return None
+    if address in declared:
+        diagnostics.error(
+            codes.DECLARED_AND_REMOVED,
+            f"{address} has a block and a removed block. A removed block is for what has no block any "
+            "more. Delete one of the two.",
+            subject=source.expr.span,
+        )
+        return None
+    nested = block.body.blocks_of("lifecycle")
+    _only_one(nested, diagnostics)
+    for each in nested:
+        check_shape(each, REMOVED.blocks["lifecycle"].block, diagnostics)
+    destroy = flag(nested[0], "destroy", False, scope, diagnostics) if nested else False
+    return Removed(source=address, destroy=destroy, span=block.header_span)
+
+
+def _address(expression: Expression, scope: Scope, diagnostics: Diagnostics) -> str | None:
+    """The address that an expression spells; the keys in it may be computed."""
+
+    def key(written: Expression) -> InstanceKey:
+        before, value = len(diagnostics), evaluate(written, scope, diagnostics)
+        match value.raw:
+            case str() as text if not contains_sensitive(value):
+                return text
+            case Decimal() as number if number == number.to_integral_value():
+                return int(number)
+            case _ if len(diagnostics) == before:
+                why = "A key is a text or a whole number that is known when planning, and not sensitive."
+                diagnostics.error(codes.INVALID_KEY_OF_ADDRESS, why, subject=written.span)
+        return None
+
+    return written_address(expression, key)

@@ -76,6 +76,7 @@ IMPORT: Final = Block(
         "to": _code(ANY, "The address of the block that the object becomes.", required=True),
         "id": _attribute(STRING, "The object, by its id in the system that has it.", required=True),
         "takeover": _attribute(BOOL, "Adopts also what another state manages."),
+        "for_each": _attribute(ANY, "One import for each entry; each.key is known in to and id."),
     },
 )
 _REMOVED_LIFECYCLE: Final = Block(
@@ -83,14 +84,17 @@ _REMOVED_LIFECYCLE: Final = Block(
 )
 REMOVED: Final = Block(
     description="Says what happens to an object whose block is deleted.",
-    attributes={"from": _code(ANY, "The address of what has no block any more.", required=True)},
+    attributes={
+        "from": _code(ANY, "The address of what has no block any more.", required=True),
+        "for_each": _attribute(ANY, "One removal for each entry; each.key is known in from."),
+    },
     blocks={"lifecycle": NestedBlock(nesting=Nesting.SINGLE, block=_REMOVED_LIFECYCLE)},
 )
 MOVED: Final = Block(
     description="Says that a resource or a module has another address now.",
     attributes={
-        "from": _attribute(ANY, "The address that it had.", required=True),
-        "to": _attribute(ANY, "The address that it has now.", required=True),
+        "from": _code(ANY, "The address that it had.", required=True),
+        "to": _code(ANY, "The address that it has now.", required=True),
     },
 )
 LIFECYCLE: Final = Block(

@@ -288,4 +288,7 @@ MOVED_STILL_DECLARED: Final = Code("FIC089", "What has moved away is still decla
 INVALID_MODULE_SOURCE: Final = Code("FIC090", "Invalid source of a module")
 MODULE_CIRCLE: Final = Code("FIC091", "Modules call each other in a circle")
 ROOT_MODULE_ONLY: Final = Code("FIC092", "This belongs into the root module")
+INVALID_KEY_OF_ADDRESS: Final = Code("FIC093", "Invalid key of an address")
+OVERRIDES_NOTHING: Final = Code("FIC094", "An override file overrides nothing")
+NOT_IN_OVERRIDES: Final = Code("FIC095", "The block cannot stand in an override file")
 INVALID_PRICES: Final = Code("FIC084", "Invalid file of prices")

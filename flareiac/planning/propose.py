@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import field, replace
 
 from flareiac.kernel import codes
-from flareiac.kernel.addresses import parse_address
+from flareiac.kernel.addresses import module_text, parse_address
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, warning
 from flareiac.kernel.graph import topological
@@ -63,10 +63,11 @@ def removal_requested(context: Context, address: str) -> bool | None:
     the object.
     """
     parsed = parse_address(address)
-    for block in context.desired.removed:
-        if parsed is not None and block.source in (address, str(parsed.block)):
-            return block.destroy
-    return None
+    if parsed is None or not context.desired.removed:
+        return None
+    modules = (module_text(parsed.module[: deep + 1]) for deep in range(len(parsed.module)))
+    names = (address, str(parsed.block), *modules)
+    return next((block.destroy for block in context.desired.removed if block.source in names), None)
 
 
 def cases(context: Context) -> tuple[ResourceCase, ...]:

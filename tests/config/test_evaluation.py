@@ -278,7 +278,7 @@ def test_what_follows_from_another_error_is_not_told(
             "FIL201",
             'Did you mean "destroy"?',
         ),
-        ("removed {\n from = table.gone\n destroy = true\n}", "FIL201", "takes from, lifecycle"),
+        ("removed {\n from = table.gone\n destroy = true\n}", "FIL201", "takes from, for_each, lifecycle"),
         ("removed {\n from = table.gone\n lifecycl {}\n}", "FIL205", 'Did you mean "lifecycle"?'),
         (
             table("t", "lifecycle {\n ignore_changes = [propertis]\n }"),
@@ -474,19 +474,6 @@ def test_only_plain_files_are_read(evaluate: Evaluator, name: str) -> None:
     (evaluate.root / name).unlink()
     (found,) = evaluate('output "x" { value = file("pipe") }\n')[1]
     assert "not a plain file" in found.detail
-
-
-def test_blocks_of_an_override_file_are_not_merged_and_it_says_so(evaluate: Evaluator) -> None:
-    (evaluate.root / "main_override.flare.hcl").write_text('output "x" { value = 2 }\n')
-    (found,) = evaluate('output "x" { value = 1 }\n')[1]
-    assert "never merged" in found.detail
-
-
-def test_an_import_block_with_for_each_says_that_it_is_not_there_yet(evaluate: Evaluator) -> None:
-    (found,) = evaluate(
-        table("t") + 'import {\n for_each = toset(["a"])\n to = table.t\n id = each.key\n}\n'
-    )[1]
-    assert found.detail.startswith("An import block cannot have for_each yet.")
 
 
 @pytest.mark.parametrize(
