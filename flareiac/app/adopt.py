@@ -168,6 +168,9 @@ class _Adopting:
         if span is not None and is_json(span.path):
             why = f"{span.path} is JSON, which a program writes as a rule, and adopt does not change it."
             return f"{why} Change it there, or in that program."
+        if span is not None and (others := {it.path for it in self._resource.spans.values()} - {span.path}):
+            also = ", ".join(sorted(others))
+            return f"A part of its block stands in {also}, and adopt changes one text. Change it there."
         place = finding.path
         if any(path == place[: len(path)] for path in self._resource.lifecycle.ignore_changes):
             return "ignore_changes of its block covers that, so no plan changes it."

@@ -2,10 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import field
-from pathlib import PurePath
 from typing import TypeVar
 
-from flareiac.config.files import JSON, SUFFIX
 from flareiac.config.own_blocks import OWN_BLOCKS
 from flareiac.kernel import codes
 from flareiac.kernel.addresses import NAME_RULE, is_name
@@ -223,19 +221,10 @@ def _put(into: dict[str, _Item], name: str, declaration: _Item, what: str, diagn
 
 
 def _duplicate(what: str, second: Span, first: Span, diagnostics: Diagnostics) -> None:
-    overriding = any(
-        PurePath(span.path).name.removesuffix(JSON).removesuffix(SUFFIX).endswith(("_override", "override"))
-        for span in (first, second)
-    )
-    override = (
-        " A file of overrides is read like any other file here: blocks are never merged."
-        if overriding
-        else ""
-    )
     diagnostics.error(
         codes.DECLARED_TWICE,
         f"{what} was declared first at {first}. Each name stands for one thing in a module: rename or "
-        f"remove one of them.{override}",
+        f"remove one of them.",
         subject=second,
         related=(Related(span=first, message="first declared here"),),
     )

@@ -108,6 +108,12 @@ def is_configuration(name: str) -> bool:
     return name.removesuffix(JSON).endswith(SUFFIX) and not name.startswith(".")
 
 
+def is_override(name: str) -> bool:
+    """Returns True if a file of configuration is merged into the others (``config.overrides``)."""
+    stem = Path(name).name.removesuffix(".json").removesuffix(SUFFIX)
+    return stem == "override" or stem.endswith("_override")
+
+
 def is_variable_file(name: str) -> bool:
     """Returns True if a file is read as variables without being asked for."""
     is_automatic = name.removesuffix(JSON).endswith(_AUTO) and not name.startswith(".")

@@ -12,6 +12,7 @@ from flareiac.config.blocks import Module, collect
 from flareiac.config.configuration_form import ConfigurationForm
 from flareiac.config.files import ModuleFiles, read_called_module, read_module, with_texts
 from flareiac.config.module_sources import ModuleSources
+from flareiac.config.overrides import with_overrides
 from flareiac.config.own_blocks import MODULE
 from flareiac.config.settings import check_version
 from flareiac.kernel import codes
@@ -104,7 +105,7 @@ class _Reader:
         form = ConfigurationForm(self._types)
         bodies = [parse_file(source, self._diagnostics, form=form) for source in files.configuration]
         read = not any(each.severity is Severity.ERROR for each in self._diagnostics.items[before:])
-        module = collect(bodies, self._types, self._diagnostics)
+        module = collect(with_overrides(bodies, self._diagnostics), self._types, self._diagnostics)
         text = ModuleText(directory=directory, module=module, text_is_read=read)
         if directory != ROOT:
             self._refuse_root_blocks(module)

@@ -154,7 +154,7 @@ def _inner(
     """The place of a part of an attribute's text."""
     outer = spans.get(problem.attribute)
     value: Data = attributes
-    if problem.within is None or outer is None:
+    if problem.within is None or outer is None or outer.path != source.path:
         return None
     for step in problem.attribute:
         value = value[step] if isinstance(value, dict) else None
