@@ -135,3 +135,9 @@ def test_without_slashes_a_text_is_replaced() -> None:
         "-/b",
         "-b",
     ]
+
+
+def test_patterns_of_very_many_groups_are_refused() -> None:
+    _, diagnostics = value(f'regex("{"(a*)*" * 5_000}", "a")')
+    [problem] = list(diagnostics)
+    assert "it has more than 100 groups" in problem.detail

@@ -12,6 +12,10 @@ from typing import Any, Final
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.lang.functions.signature import FunctionError, within_limit
 
+_MOST_GROUPS: Final = 100
+"""Groups of one pattern: RE2's time and memory for a match grow with the square of their number, and no
+signal ends a match.
+"""
 _ESCAPED: Final = re.compile(r"\\Q.*?(?:\\E|\Z)|\\(.)", re.DOTALL)
 
 
@@ -81,6 +85,9 @@ def compiled(pattern: str, argument: int) -> Pattern:
         reason = problem.args[0] if problem.args else ""
         text = reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
         raise FunctionError(f"invalid regular expression: {text}", argument) from None
+    if made.groups > _MOST_GROUPS:
+        why = f"invalid regular expression: it has more than {_MOST_GROUPS} groups"
+        raise FunctionError(why, argument)
     numbered = {number: name for name, number in made.groupindex.items()}
     names = tuple(_text(numbered.get(number, "")) for number in range(1, made.groups + 1))
     if not all(name.isascii() for name in names):
