@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from flareiac.config.own_blocks import REMOVED
 from flareiac.kernel import user_cache
 from flareiac.kernel.data import canonical
 from flareiac.kernel.diagnostics import Diagnostics
@@ -18,6 +19,7 @@ from flareiac.lang import syntax_cache
 from flareiac.lang.escapes import quote
 from flareiac.lang.evaluate import evaluate
 from flareiac.lang.functions import functions
+from flareiac.lang.json_body import ANYTHING, SchemaForm
 from flareiac.lang.parse import parse_expression, parse_file
 from flareiac.lang.references import references
 from flareiac.lang.scope import Scope
@@ -100,6 +102,31 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     for item in diagnostics:
         assert item.subject is not None
         assert item.summary
+
+
+@PATIENT
+@given(BROKEN)
+def test_any_text_of_a_json_string_is_read_or_refused(text: str) -> None:
+    """As a template, and as an address; places stay inside of the string."""
+    content = text.encode(errors="replace").decode()
+    for form in (ANYTHING, SchemaForm((REMOVED,))):
+        written = json.dumps({"from": content}, ensure_ascii=len(content) % 2 == 0)
+        diagnostics = Diagnostics()
+        body = parse_file(Source("x.json", written), diagnostics, form=form)
+        references(body)
+        for node in nodes(body):
+            assert 0 <= node.span.start.offset <= node.span.end.offset <= len(written)
+        for attribute in body.attributes:
+            show(evaluate(attribute.expr, Scope(functions=FUNCTIONS), diagnostics))
+        assert all(each.subject is not None and each.summary for each in diagnostics)
+
+
+@PATIENT
+@given(BROKEN)
+def test_any_json_is_read_or_refused(text: str) -> None:
+    diagnostics = Diagnostics()
+    body = parse_file(Source("x.json", text), diagnostics, form=ANYTHING)
+    assert body.attributes or diagnostics.has_errors or text.strip("\ufeff \n\r\t") in ("{}", "[]")
 
 
 @PATIENT
