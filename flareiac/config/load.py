@@ -8,6 +8,7 @@ on something broken is left out silently, so that one mistake is reported once.
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import cache
 
 from flareiac.config.evaluation import DataBlocks, Evaluation
@@ -68,7 +69,7 @@ def load(  # noqa: PLR0913 - the last two are for single commands
     undeclared = Diagnostics()
     nodes = _nodes(tree.root, registry, undeclared)
     root = call_sites(tree.root)
-    provided = registry.functions
+    provided, began = registry.functions, datetime.now(UTC)
     moves = moves_of(_declared(root), known_addresses(snapshot), registry.types, diagnostics)
     evaluation = Evaluation(
         registry=registry,
@@ -76,7 +77,7 @@ def load(  # noqa: PLR0913 - the last two are for single commands
         diagnostics=diagnostics,
         snapshot=renamed(snapshot, moves.pairs, registry.types),
         data=data or DataBlocks(),
-        functions=cache(lambda directory: functions(project.root, provided, directory)),
+        functions=cache(lambda directory: functions(project.root, provided, directory, began)),
         kept=KeptBlocks(project.root, [function.call for function in provided]),
         nodes=nodes,
     )

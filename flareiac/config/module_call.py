@@ -14,15 +14,18 @@ from flareiac.config.members import members
 from flareiac.config.meta import depends_on
 from flareiac.config.module_nodes import ModuleNodes
 from flareiac.config.module_tree import ROOT, CallSite, ModuleText
+from flareiac.config.never_known import never_known, reason
 from flareiac.config.output_values import called_output, output_value
 from flareiac.config.registry import referred_types
 from flareiac.config.symbols import BUILT_IN_ROOTS, LazyNames, kind_and_name
 from flareiac.config.variables import Inputs, called_variable, validate_variable, variable_values
+from flareiac.kernel import codes
 from flareiac.kernel.addresses import Address, InstanceKey, ModuleStep, render_key
-from flareiac.kernel.data import UNKNOWN
+from flareiac.kernel.data import UNKNOWN, is_known
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.lang.evaluate import evaluate
 from flareiac.lang.scope import Scope
+from flareiac.lang.syntax import BlockNode
 from flareiac.lang.values import (
     Value,
     from_data,
@@ -216,6 +219,18 @@ class ModuleCall:
             self.failed.add(node)
         if self.parent is not None and node in self.failed:
             self.parent.failed.add(f"module.{self.site.name}.{name}")
+        if self.parent is None and node not in self.failed:
+            self._warn_of_never_known(name, block)
+
+    def _warn_of_never_known(self, name: str, block: BlockNode) -> None:
+        """Warns of an output of the root module that no apply gives a value."""
+        value = block.body.attribute("value")
+        if value is None or is_known(self.outputs[name].value):
+            return
+        function = never_known(value.expr, self.module.locals)
+        if function is not None:
+            detail = f'The output "{name}" never has a value, for it comes from {reason(function)}'
+            self.evaluation.diagnostics.warning(codes.KNOWN_AFTER_APPLY, detail, subject=value.expr.span)
 
     def make_calls(self, node: str) -> list["ModuleCall"]:
         """Makes the instances of a ``module`` block. One that is broken has none."""

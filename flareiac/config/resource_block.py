@@ -1,6 +1,6 @@
 """One block of a resource type in a call of a module: its instances, or what it meant in an earlier run."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -9,6 +9,7 @@ from flareiac.config.implied_connections import ImpliedConnections
 from flareiac.config.kept_blocks import LaterSpans, Meaning, is_plain
 from flareiac.config.meta import depends_on, lifecycle
 from flareiac.config.module_call import ModuleCall
+from flareiac.config.never_known import never_known, reason
 from flareiac.config.own_blocks import META
 from flareiac.config.owners import owner_of
 from flareiac.config.resource_instance import ResourceInstance, Written
@@ -21,7 +22,7 @@ from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.paths import render_path
 from flareiac.lang.decode import DecodedBody, decode_body
 from flareiac.lang.scope import Scope
-from flareiac.lang.syntax import BlockNode
+from flareiac.lang.syntax import AttributeNode, BlockNode
 from flareiac.model.desired import DesiredResource
 from flareiac.sdk.owner import Owner
 from flareiac.sdk.resource_type import Kind, ResourceType
@@ -97,7 +98,7 @@ class ResourceBlock:
         if not is_known(attributes):
             # An error of another instance is reported once
             if hidden is not None or self._node not in self._call.failed:
-                for problem in _unknown_attributes(decoded, block, address):
+                for problem in _unknown_attributes(decoded, block, address, self._call.module.locals):
                     self._complain(problem, hidden)
             return False
         ImpliedConnections(self._call, block).fill(kind.schema, attributes)
@@ -276,15 +277,24 @@ def _refuse_sensitive(
             )
 
 
-def _unknown_attributes(decoded: DecodedBody, block: BlockNode, address: Address) -> Iterator[Diagnostic]:
+def _unknown_attributes(
+    decoded: DecodedBody, block: BlockNode, address: Address, local_values: Mapping[str, AttributeNode]
+) -> Iterator[Diagnostic]:
     for name, value in decoded.attributes.items():
-        if not is_known(value):
-            yield error(
-                codes.KNOWN_AFTER_APPLY,
-                f"{name} of {address} comes from something that does not exist yet, and a resource can only "
-                "be planned from known values. Create the other one first (apply -target), or write the "
-                "value out.",
-                subject=decoded.spans.get((name,), block.header_span),
-                address=str(address),
-                attribute=(name,),
-            )
+        if is_known(value):
+            continue
+        function = never_known(block.body.attribute(name) or block, local_values)
+        detail = (
+            f"{name} of {address} comes from something that does not exist yet, and a resource can only "
+            "be planned from known values. Create the other one first (apply -target), or write the "
+            "value out."
+        )
+        if function is not None:
+            detail = f"{name} of {address} comes from {reason(function)}"
+        yield error(
+            codes.KNOWN_AFTER_APPLY,
+            detail,
+            subject=decoded.spans.get((name,), block.header_span),
+            address=str(address),
+            attribute=(name,),
+        )

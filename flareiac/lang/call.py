@@ -12,9 +12,16 @@ from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, did_you_mean
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.types import BOOL
 from flareiac.lang.conversion import ConversionError, convert
-from flareiac.lang.functions.signature import Builtin, FunctionError, LimitError, Parameter, within_limit
+from flareiac.lang.functions.signature import (
+    Builtin,
+    FunctionError,
+    LimitError,
+    Parameter,
+    Template,
+    within_limit,
+)
 from flareiac.lang.scope import Scope
-from flareiac.lang.syntax import Call, Expression, Node
+from flareiac.lang.syntax import Call, Expression, GetAttribute, Index, Node, Splat, Variable
 from flareiac.lang.values import Symbols, Value, boolean, contains_sensitive, unknown, unmark
 
 ALWAYS: Final = frozenset(
@@ -34,14 +41,27 @@ _ATTEMPTS: Final = ("try", "can")
 """Functions that take expressions, not values: errors in these are what they are about."""
 
 
-_LISTED: Final = """
-base64gunzip base64gzip bcrypt cidrcontains cidrhost cidrnetmask cidrsubnet cidrsubnets convert csvdecode
-ephemeralasnull filebase64 filebase64sha256 filebase64sha512 filemd5 fileset filesha1 filesha256 filesha512
-formatdate list map plantimestamp rsadecrypt templatefile templatestring textdecodebase64 textencodebase64
-timeadd timecmp timestamp urldecode uuid uuidv5 yamldecode yamlencode
-"""
-_OF_TERRAFORM: Final = frozenset(_LISTED.split())
-"""Functions of Terraform and OpenTofu; one that is a function here, too, is not looked for among these."""
+_REFUSED: Final[Mapping[str, str]] = {
+    "bcrypt": 'Terraform\'s function "bcrypt" gives another hash each time, so that no plan would ever be '
+    "without a change. Make the hash once, outside, and hand it over in a sensitive variable.",
+    "rsadecrypt": 'Terraform\'s function "rsadecrypt" needs a private key in the configuration, where none '
+    "belongs. Decrypt outside, and hand the result over in a sensitive variable.",
+    "list": 'Terraform has removed the function "list". Write tolist([ ... ]).',
+    "map": 'Terraform has removed the function "map". Write tomap({ ... }).',
+    **{
+        name: f'The function "{name}" of {whose} is not supported.'
+        for whose, names in (("OpenTofu", "base64gunzip cidrcontains urldecode"), ("Terraform", "convert"))
+        for name in names.split()
+    },
+}
+"""Functions of Terraform and OpenTofu that are refused, with the reason."""
+
+
+_REFERENCES: Final = (Variable, GetAttribute, Index, Splat)
+_IN_PLACE: Final = (
+    "the template is a reference such as local.greeting to a text from elsewhere. One that is written in "
+    "place needs no function: it is a string"
+)
 
 
 class Evaluating(Protocol):
@@ -56,6 +76,8 @@ class Evaluating(Protocol):
     def fail(self, node: Node, code: Code, detail: str, context: Node | None = None) -> Value: ...
 
     def check_names(self, node: Node) -> None: ...
+
+    def rendered(self, template: Template) -> Value: ...
 
     def is_certain(self, complaint: Diagnostic) -> bool: ...
 
@@ -79,8 +101,8 @@ def is_function(name: str, scope: Scope) -> bool:
 
 def no_function(name: str, scope: Scope) -> str:
     """The message for a function that does not exist."""
-    if name.removeprefix("core::") in _OF_TERRAFORM:
-        return f'Terraform\'s function "{name}" is not supported yet.'
+    if (reason := _REFUSED.get(name.removeprefix("core::"))) is not None:
+        return reason
     return f'There is no function "{name}".{did_you_mean(name, [*scope.functions, *_ATTEMPTS])}'
 
 
@@ -164,7 +186,12 @@ class _Invocation:
 
     def result(self, values: tuple[Value, ...], nodes: list[Node], marked: bool) -> Value:
         try:
-            return _bounded(self.function.call(*values)).with_sensitive(marked)
+            result = self.function.call(*values)
+            if isinstance(result, Template):
+                if result.is_text and not isinstance(nodes[0], _REFERENCES):
+                    raise FunctionError(_IN_PLACE, 0)
+                result = self.evaluator.rendered(result)
+            return _bounded(result).with_sensitive(marked)
         except ArithmeticError:
             detail = f"{self.function.name}(): The result is too large for a number."
             return self.evaluator.fail(self.expr, codes.FUNCTION_FAILED, detail)

@@ -13,6 +13,7 @@ from flareiac.kernel.codes import Code
 from flareiac.kernel.data import UNKNOWN
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, did_you_mean
 from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.kernel.sources import Source
 from flareiac.kernel.types import (
     ANY,
     BOOL,
@@ -24,14 +25,17 @@ from flareiac.kernel.types import (
     ObjectType,
     RefType,
     SetType,
+    StringType,
     TupleType,
     Type,
 )
 from flareiac.lang import operators
 from flareiac.lang.call import ALWAYS, call_function, is_function, no_function
 from flareiac.lang.conversion import ConversionError, convert, named, unify
+from flareiac.lang.functions.signature import FunctionError, LimitError
+from flareiac.lang.functions.signature import Template as FunctionTemplate
 from flareiac.lang.operators import OperatorError
-from flareiac.lang.references import references
+from flareiac.lang.references import calls, references
 from flareiac.lang.scope import Scope
 from flareiac.lang.syntax import (
     Binary,
@@ -57,8 +61,8 @@ from flareiac.lang.syntax import (
     TupleConstructor,
     Unary,
     Variable,
-    children,
 )
+from flareiac.lang.template_text import parse_template
 from flareiac.lang.values import (
     LONGEST_TEXT,
     MOST_ELEMENTS,
@@ -91,6 +95,7 @@ def evaluate(expr: Expression, scope: Scope, diagnostics: Diagnostics) -> Value:
 
 
 _HIDDEN: Final = "What is gone through here is sensitive, so that the reason is not shown."
+_LIMITS: Final = frozenset({codes.TOO_DEEP.id, codes.TEXT_TOO_LONG.id, codes.VALUE_TOO_LARGE.id})
 _WITHOUT_DATA: Final = frozenset({codes.UNKNOWN_SYMBOL, codes.UNKNOWN_FUNCTION})
 """Complaints that name what is written and what is declared, never a value."""
 
@@ -169,7 +174,7 @@ class Evaluator:
             if self.scope.lookup(traversal.root) is None:
                 start, name = traversal.start, traversal.root
                 self.no_symbol(Variable(traversal.origin, start, start + len(name), name=name), name)
-        for call in _calls(node):
+        for call in calls(node):
             if not is_function(call.name, self.scope):
                 self.fail(call, codes.UNKNOWN_FUNCTION, no_function(call.name, self.scope))
 
@@ -218,6 +223,23 @@ class Evaluator:
             if value is not None and not isinstance(value.raw, Symbols):
                 out[str(traversal)] = "(sensitive value)" if contains_sensitive(value) else show(value)
         return tuple(out.items())
+
+    def rendered(self, template: FunctionTemplate) -> Value:
+        """The value that a template comes to. Raises ``FunctionError``."""
+        scratch = Diagnostics()
+        expr = parse_template(Source(template.name, template.text), scratch)
+        value = unknown()
+        if expr is not None and not scratch.has_errors:
+            scope = _inside_template(template, expr, self.scope)
+            value = Evaluator(scope, scratch, hidden=self.hidden, steps=self.steps).value(expr)
+        for complaint in scratch:
+            kind = LimitError if complaint.code in _LIMITS else FunctionError
+            raise kind(f"at {complaint.subject}: {complaint.line}", 0)
+        if value.raw is None:
+            raise FunctionError("the template comes to null", 0)
+        if template.is_text and not isinstance(value.type, StringType | AnyType):
+            value = convert(value, STRING)
+        return value
 
     # Names and steps
 
@@ -659,6 +681,29 @@ _METHODS: Final[dict[type, Callable[[Evaluator, Any], Value]]] = {
 }
 
 
+def _inside_template(template: FunctionTemplate, expr: Expression, around: Scope) -> Scope:
+    """The symbols of a template: its variables, and the functions that it may call. Raises ``FunctionError``
+    for one that it names and that is not among them.
+    """
+    names = template.variables
+    for traversal in references(expr):
+        if traversal.root not in names:
+            hint = did_you_mean(traversal.root, names)
+            why = f'the template is given no variable "{traversal.root}".{hint}'
+            raise FunctionError(f"at {traversal.span}: {why}", 1)
+    for call in calls(expr):
+        function = around.functions.get(call.name.removeprefix("core::"))
+        if function is None:
+            continue
+        if not function.in_templates:
+            why = f"a template cannot evaluate another; hand over what {call.name}() gives as a variable"
+            raise FunctionError(f"at {call.span}: {why}", 0)
+        if function.reads_files and not template.reads_files:
+            why = f"a text from elsewhere reads no files; hand over what {call.name}() gives as a variable"
+            raise FunctionError(f"at {call.span}: {why}", 0)
+    return Scope(lookup=names.get, functions=around.functions, roots=lambda: names)
+
+
 class _Steps:
     """The number of elements that the loops of an expression have gone through, and the complaints about
     names that do not exist.
@@ -678,16 +723,6 @@ def _length(source: Value) -> int:
             return len(members)
         case parts:
             return len(parts)
-
-
-def _calls(node: Node) -> Iterator[Call]:
-    """Every call inside a node."""
-    waiting = [node]
-    while waiting:
-        inner = waiting.pop()
-        if isinstance(inner, Call):
-            yield inner
-        waiting.extend(children(inner))
 
 
 def _quiet_step(value: Value | None, step: str | int | None) -> Value | None:

@@ -1,5 +1,6 @@
 """The references in syntax, collected without evaluating anything."""
 
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import TypeAlias
 
@@ -7,6 +8,7 @@ from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.lang.later_body import LaterBody
 from flareiac.lang.syntax import (
     BlockNode,
+    Call,
     ForObject,
     ForTuple,
     GetAttribute,
@@ -65,6 +67,16 @@ def references(node: Node) -> list[Traversal]:
         key=lambda traversal: (traversal.origin.base + traversal.start, traversal.origin.base + traversal.end)
     )
     return traversals
+
+
+def calls(node: Node) -> Iterator[Call]:
+    """Every call inside a node."""
+    waiting = [node]
+    while waiting:
+        inner = waiting.pop()
+        if isinstance(inner, Call):
+            yield inner
+        waiting.extend(children(inner))
 
 
 def _walk(node: Node, bound: frozenset[str], traversals: list[Traversal]) -> None:

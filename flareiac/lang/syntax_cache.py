@@ -24,7 +24,7 @@ from flareiac.lang.references import references
 from flareiac.lang.split import top_level_items
 from flareiac.lang.syntax import FIELDS, NODE_TYPES, BlockNode, Body, Node
 
-FORMAT: Final = 6
+FORMAT: Final = 7
 """The version of what is kept. With another one it is made again."""
 _TUPLE, _NUMBER = -1, -2
 _AS_THEY_ARE: Final[frozenset[type]] = frozenset({str, int, bool, type(None)})

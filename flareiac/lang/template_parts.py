@@ -119,7 +119,7 @@ class _Assembly:
             if isinstance(piece, Text):
                 if out and isinstance(out[-1], str):
                     out[-1] += piece.text
-                elif piece.text:
+                else:  # also where trimming left nothing: what stands beside it is a text then
                     out.append(piece.text)
             elif piece.word in stops:
                 return tuple(out), piece

@@ -1,11 +1,16 @@
 """Functions by example: what they give, and that each tells its own trouble."""
 
+import base64
+import gzip
 import hashlib
+import os
+from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from flareiac.kernel.data import Data
+from flareiac.kernel.data import UNKNOWN, Data
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.sources import Source
 from flareiac.kernel.types import NUMBER, STRING
@@ -23,6 +28,15 @@ def half(number: int) -> float:
     return number / 2
 
 
+LAUGHS = '"a: &a [x, x]\\n{}"'.format(
+    "".join(
+        f"{after}: &{after} [*{before}, *{before}, *{before}]\\n"
+        for before, after in pairwise("abcdefghijklmnop")
+    )
+)
+DEEP = '"v0: &v0 [x]\\n{}"'.format("".join(f"v{at + 1}: &v{at + 1} [*v{at}]\\n" for at in range(150)))
+
+ROWS = "{ x = range(1000) }"
 PROVIDED = Function(
     name="half", parameters=(("number", NUMBER),), returns=NUMBER, call=half, description="Half of it."
 )
@@ -139,6 +153,30 @@ def test_result(text: str, wanted: Data) -> None:
         ('textdecodebase64("?", "UTF-8")', "The text is not base64"),
         ('uuidv5("moon", "a")', "is not dns, url, oid, x500 or a UUID"),
         ('duration("7 days")', "not a duration"),
+        ('yamldecode("")', "holds no document"),
+        ('yamldecode("a: 1\\n---\\nb: 2")', "holds a second document"),
+        ('yamldecode("[1")', "not YAML: expected ',' or ']'"),
+        ('yamldecode("~: 1")', "key must not be null"),
+        ('yamldecode("[a]: 1")', "a key is a text"),
+        ('yamldecode("a: !x 1")', "cannot have the tag !x"),
+        ('yamldecode("a: *b")', "nothing before it has the anchor &b"),
+        ('yamldecode("a: &a [*a]")', "*a stands inside of what it names"),
+        ('yamldecode("<<: [{a: 1}]")', "a mapping follows the key"),
+        ('yamldecode(".inf")', "not a number that can be computed with"),
+        ('yamldecode("!!int x")', "is no int"),
+        ('yamldecode("\\"\\\\ud800\\"")', "half of a pair"),
+        (f'yamldecode("{"[" * 150}{"]" * 150}")', "more than 100 levels"),
+        (f"yamldecode({LAUGHS})", "more than 1,000,000 parts"),
+        (f"yamldecode({DEEP})", "more than 100 levels"),
+        ('bcrypt("x")', "another hash each time"),
+        ('rsadecrypt("x", "y")', "private key"),
+        ('list("x")', "Write tolist"),
+        ('fileset(".", "[")', "not a pattern"),
+        ('fileset(".", "{a,b/c}")', "nothing closes the {"),
+        ('fileset("..", "*")', "outside of the module's directory"),
+        ('fileset(".", "../*")', "leads out of the module's directory"),
+        ('templatefile("nothing", {})', "cannot be read"),
+        ('templatestring("${1}", {})', "needs no function"),
     ],
 )
 def test_trouble(text: str, part: str, tmp_path: Path) -> None:
@@ -167,3 +205,131 @@ def test_a_sensitive_argument_is_not_told() -> None:
     _, diagnostics = result('tonumber(sensitive("hush"))')
     (found,) = diagnostics
     assert "hush" not in str(found)
+
+
+TEMPLATES = {
+    "greeting": "Hello ${name}!\n",
+    "list": "%{ for each in names ~}\n- ${each}\n%{ endfor ~}\n",
+    "value": "${value}",
+    "text": "${value ~}\n",
+    "raw": 'EOT\n"\\n" $${a} %%{b}\r\nEOT',
+    "empty": "",
+    "marked": "\ufeffx",
+    "reader": '${file("value")}',
+}
+
+
+def test_what_a_template_comes_to(tmp_path: Path) -> None:
+    for name, text in TEMPLATES.items():
+        (tmp_path / name).write_text(text, newline="")
+
+    def rendered(name: str, variables: str) -> Data:
+        value, diagnostics = result(f'templatefile("{name}", {variables})', tmp_path)
+        assert not list(diagnostics)
+        return value
+
+    assert rendered("greeting", '{ name = "you", more = 1 }') == "Hello you!\n"
+    assert rendered("list", '{ names = ["a", "b"] }') == "- a\n- b\n"
+    assert rendered("value", "{ value = [1, true] }") == [1, True]
+    assert rendered("text", "{ value = 5 }") == "5"
+    assert rendered("raw", "{}") == 'EOT\n"\\n" ${a} %{b}\r\nEOT'
+    assert rendered("empty", "{}") == ""
+    assert rendered("marked", "{}") == "x"
+    assert rendered("reader", "{}") == "${value}"
+
+
+@pytest.mark.parametrize(
+    ("template", "variables", "part"),
+    [
+        ("${name}", "{ nam = 1 }", 'At t:1:3: the template is given no variable "name". Did you mean "nam"?'),
+        ("a\n${x.y}", "{ x = {} }", "At t:2:3: Unsupported attribute"),
+        ("${", "{}", "At t:1:1: Unclosed bracket"),
+        ("%{ if x }", "{ x = 1 }", "At t:1:1: Invalid template directive"),
+        ('${templatefile("t", {})}', "{}", "a template cannot evaluate another"),
+        ("${nosuch(1)}", "{}", 'There is no function "nosuch"'),
+        ("${path.module}", "{}", 'no variable "path"'),
+        ("${null}", "{}", "The template comes to null"),
+        ("x", "[]", "are an object or a map"),
+        ("x", '{ "a b" = 1 }', '"a b" cannot be the name of a variable'),
+        (
+            "%{for a in x}%{for b in x}%{for c in x}.%{endfor}%{endfor}%{endfor}",
+            ROWS,
+            "1,000,000",
+        ),
+        ("${[for a in x : [for b in x : [for c in x : a]]] == 1}", ROWS, "1,000,000"),
+    ],
+)
+def test_a_template_says_what_is_wrong(template: str, variables: str, part: str, tmp_path: Path) -> None:
+    (tmp_path / "t").write_text(template)
+    _, diagnostics = result(f'templatefile("t", {variables})', tmp_path)
+    (complaint,) = diagnostics
+    assert part in complaint.detail
+
+
+def test_files_by_pattern(tmp_path: Path) -> None:
+    folder = tmp_path / "root"
+    names = (
+        "a.sql",
+        "b.sql",
+        "c.txt",
+        ".hidden",
+        "sub/a.sql",
+        "sub/deep/d.sql",
+        "[x].sql",
+        "{y}.sql",
+        "é.sql",
+        "n\nl",
+    )
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("")
+    (folder / "linked").symlink_to("sub")
+    (folder / "sub" / "up").symlink_to("..")
+    (folder / "out").symlink_to(tmp_path)
+    (tmp_path / "outside.sql").write_text("")
+
+    def named(pattern: str, path: str = ".") -> Data:
+        value, diagnostics = result(f'fileset("{path}", "{pattern}")', folder)
+        assert not list(diagnostics)
+        return value
+
+    tops = ["[x].sql", "a.sql", "b.sql", "{y}.sql", "é.sql"]
+    assert named("*.sql") == tops
+    assert named("**/a.sql") == ["a.sql", "linked/a.sql", "sub/a.sql"]
+    assert named("sub/**") == ["sub/a.sql", "sub/deep/d.sql"]
+    assert named("**", "sub/deep") == ["d.sql"]
+    assert named("[a-b].sql") == named("{a,b}.sql") == ["a.sql", "b.sql"]
+    assert named("[^ab].sql") == named("[é].sql") == ["é.sql"]
+    assert named("\\\\[x\\\\].sql") == ["[x].sql"]
+    assert named("?*l") == [*tops[:1], "a.sql", "b.sql", "n\nl", *tops[3:]]
+    assert named("../sub/./a.sql", "sub") == ["a.sql"]
+    assert named("out/*") == named("nothing/*") == named("*", "nothing") == []
+    assert named(f"{'*a' * 60}") == []
+
+
+def test_a_name_that_is_no_text_is_not_passed_over(tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"\xff.sql")).touch()
+    (complaint,) = result('fileset(".", "*.sql")', tmp_path)[1]
+    assert "whose name is not UTF-8" in complaint.detail
+
+
+def test_gzip_gives_back_the_text() -> None:
+    packed = result('base64gzip("héllo")')[0]
+    assert isinstance(packed, str)
+    content = base64.b64decode(packed)
+    assert gzip.decompress(content).decode() == "héllo"
+    assert content[:10] == b"\x1f\x8b\x08\0\0\0\0\0\0\xff"
+
+
+def test_a_plan_has_one_time_and_knows_no_other() -> None:
+    began = datetime(2026, 11, 29, 12, 30, 5, tzinfo=UTC)
+    scope = Scope(functions=functions(Path(), began=began))
+
+    def value(text: str) -> Data:
+        expr = parse_expression(Source("x", text), Diagnostics())
+        assert expr is not None
+        return to_data(evaluate(expr, scope, Diagnostics()))
+
+    assert value("plantimestamp()") == "2026-11-29T12:30:05Z"
+    assert value("[timestamp(), uuid()]") == [UNKNOWN, UNKNOWN]

@@ -13,6 +13,11 @@ from flareiac.lang.parse import parse_expression
 from flareiac.lang.scope import Scope
 from flareiac.lang.values import Value, to_data
 
+YAML_SCALARS = {"a": True, "b": 15, "c": "1_000", "d": "2026-01-02T00:00:00Z", "e": 1.5, "f": None}
+YAML_TYPES = "object({a = bool, b = number, c = string, d = string, e = number, f = any})"
+YAML_MERGED = [{"x": 1}, {"x": 1, "z": {"x": 1}}]
+YAML_MERGED_TYPES = "tuple([object({x = number}), object({x = number, z = object({x = number})})])"
+
 
 def evaluated(text: str) -> tuple[Value, Diagnostics]:
     diagnostics = Diagnostics()
@@ -80,6 +85,30 @@ def evaluated(text: str) -> tuple[Value, Diagnostics]:
             '[[],{},[1,null],{"a":"\\u003c","b":[true]}]',
             "string",
         ),
+        (
+            'yamldecode("a: yes\\nb: 0o17\\nc: 1_000\\nd: 2026-1-2\\ne: 1.50\\nf: ~")',
+            YAML_SCALARS,
+            YAML_TYPES,
+        ),
+        ('yamldecode("- &a {x: 1}\\n- {x: 2, <<: *a, z: *a}")', YAML_MERGED, YAML_MERGED_TYPES),
+        ('yamldecode("a: b\\t# tab\\n1.0: c")', {"1": "c", "a": "b"}, "object({a = string, 1 = string})"),
+        ('yamldecode("a: 1\\na: 2")', {"a": 2}, "object({a = number})"),
+        ('yamldecode("---")', None, "any"),
+        (
+            'yamlencode({ a = [], b = [1, { c = "x\\ny" }], "d\\n" = null })',
+            '"a": []\n"b":\n- 1\n- "c": |-\n    x\n    y\n? |\n  d\n: null\n',
+            "string",
+        ),
+        ('yamlencode("é\\t😀\\u0085")', '"é\\t\\U0001F600\\N"\n', "string"),
+        ('yamlencode("\\n a")', "|2-\n\n   a\n", "string"),
+        ("yamlencode(1.5)", "1.5\n...\n", "string"),
+        (
+            'yamlencode({ k = "${join(" ", [for n in range(30) : "word"])}" })',
+            '"k": "' + "word " * 15 + "word\n  " + "word " * 13 + 'word"\n',
+            "string",
+        ),
+        ('"${1 ~} "', "1", "string"),
+        ('"${~ [1] ~}"', [1], "tuple([number])"),
         ('jsondecode("\\"\\\\ud800\\"")', "\ufffd", "string"),
         ('jsondecode("\\"\\\\ud83d\\\\ude00\\"")', "\U0001f600", "string"),
         ('"\\ud800"', "\ufffd", "string"),

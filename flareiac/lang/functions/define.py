@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from flareiac.kernel.types import ANY, Type
-from flareiac.lang.functions.signature import Builtin, Parameter
+from flareiac.lang.functions.signature import Builtin, Parameter, Template
 from flareiac.lang.values import Value
 
 
@@ -23,7 +23,7 @@ def function(
     name: str,
     parameters: tuple[Parameter, ...],
     returns: Type,
-    call: Callable[..., Value],
+    call: Callable[..., Value | Template],
     description: str,
     *,
     variadic: Parameter | None = None,

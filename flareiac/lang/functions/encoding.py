@@ -4,6 +4,7 @@ import base64
 import binascii
 import codecs
 import uuid
+import zlib
 from collections.abc import Mapping
 from typing import Final
 from urllib.parse import quote_plus
@@ -13,6 +14,8 @@ from flareiac.lang.functions.csv_text import from_csv
 from flareiac.lang.functions.define import function, takes
 from flareiac.lang.functions.json_text import from_json_text, json_text
 from flareiac.lang.functions.signature import FunctionError
+from flareiac.lang.functions.yaml_text import from_yaml
+from flareiac.lang.functions.yaml_writer import yaml_text
 from flareiac.lang.values import Value, string
 
 _S = takes("text", STRING)
@@ -49,6 +52,16 @@ def _decode_base64(text: Value) -> Value:
             else "it is not base64"
         )
         raise FunctionError(f"the text cannot be decoded: {reason}", 0) from None
+
+
+def _gzip(text: Value) -> Value:
+    content = text.raw.encode()
+    deflate = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    body = deflate.compress(content) + deflate.flush()
+    # Neither a time nor a file system in the header (RFC 1952), so that it is the same on each machine
+    head = b"\x1f\x8b\x08" + bytes(6) + b"\xff"
+    tail = zlib.crc32(content).to_bytes(4, "little") + (len(content) % 2**32).to_bytes(4, "little")
+    return string(base64.b64encode(head + body + tail).decode())
 
 
 def _codec(encoding: Value) -> str:
@@ -105,6 +118,14 @@ FUNCTIONS = (
         "The text's bytes in base64.",
     ),
     function(
+        "base64gzip",
+        (_S,),
+        STRING,
+        _gzip,
+        "The text's bytes, compressed with gzip, in base64. Another build of zlib may compress them to other "
+        "bytes, as Terraform does.",
+    ),
+    function(
         "csvdecode",
         (_S,),
         ANY,
@@ -146,5 +167,19 @@ FUNCTIONS = (
         STRING,
         _uuid,
         "The UUID of a name in a namespace: dns, url, oid, x500 or a UUID (RFC 9562, version 5).",
+    ),
+    function(
+        "yamldecode",
+        (_S,),
+        ANY,
+        lambda s: from_yaml(s.raw),
+        "The value that one document in YAML spells, with its aliases and merges.",
+    ),
+    function(
+        "yamlencode",
+        (takes("value", null=True),),
+        STRING,
+        lambda v: string(yaml_text(v)),
+        "The value as YAML, with names and texts in quotes.",
     ),
 )

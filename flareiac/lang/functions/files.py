@@ -3,12 +3,15 @@
 import base64
 import hashlib
 import os
+from dataclasses import replace
 from pathlib import Path, PurePath
 
-from flareiac.kernel.types import BOOL, STRING
+from flareiac.kernel.types import ANY, BOOL, STRING, SetType
 from flareiac.lang.functions.define import function, takes
-from flareiac.lang.functions.signature import Builtin, FunctionError
-from flareiac.lang.values import Value, boolean, string
+from flareiac.lang.functions.file_patterns import files_named
+from flareiac.lang.functions.signature import Builtin, FunctionError, Template
+from flareiac.lang.functions.templates import template_variables
+from flareiac.lang.values import Value, boolean, set_value, string
 
 _P = takes("path", STRING)
 
@@ -18,10 +21,7 @@ def file_functions(root: Path, module: str = ".") -> tuple[Builtin, ...]:
     the ``module`` that calls them, which is relative to ``root``.
     """
     files = _Files(root, root / module)
-    return (
-        function("abspath", (_P,), STRING, files.absolute, "The absolute form of a path."),
-        function("basename", (_P,), STRING, _basename, "The last part of a path."),
-        function("dirname", (_P,), STRING, _dirname, "A path without its last part."),
+    reading = (
         function("file", (_P,), STRING, files.read, "The text of a file inside the module's directory."),
         function(
             "filebase64",
@@ -36,7 +36,30 @@ def file_functions(root: Path, module: str = ".") -> tuple[Builtin, ...]:
             "fileexists", (_P,), BOOL, files.exists, "Whether there is a file inside the module's directory."
         ),
         function(
+            "fileset",
+            (_P, takes("pattern", STRING)),
+            SetType(STRING),
+            files.named,
+            "The files below a folder that a pattern with *, **, ?, [a-z] and {a,b} names, relative to it.",
+        ),
+    )
+    return (
+        function("abspath", (_P,), STRING, files.absolute, "The absolute form of a path."),
+        function("basename", (_P,), STRING, _basename, "The last part of a path."),
+        function("dirname", (_P,), STRING, _dirname, "A path without its last part."),
+        *(replace(each, reads_files=True) for each in reading),
+        function(
             "pathexpand", (_P,), STRING, _expand, "A path with ~ at its start replaced by the home directory."
+        ),
+        replace(
+            function(
+                "templatefile",
+                (_P, takes("variables", parts=True)),
+                ANY,
+                files.template,
+                "What the template in a file comes to with variables: their names stand in it as they are.",
+            ),
+            in_templates=False,
         ),
     )
 
@@ -48,7 +71,8 @@ def _hash(files: "_Files", algorithm: str, *, in_base64: bool) -> Builtin:
 
     form = "base64" if in_base64 else "hexadecimal digits"
     description = f"The {algorithm.upper()} of a file inside the module's directory in {form}."
-    return function(f"file{'base64' if in_base64 else ''}{algorithm}", (_P,), STRING, call, description)
+    name = f"file{'base64' if in_base64 else ''}{algorithm}"
+    return function(name, (_P,), STRING, call, description)
 
 
 class _Files:
@@ -62,11 +86,14 @@ class _Files:
             resolved = (self.root / path).resolve()
         except (OSError, ValueError, RuntimeError) as error:
             raise FunctionError(f"{path!r} is no usable path: {error}", 0) from None
-        if not any(resolved.is_relative_to(tree.resolve()) for tree in (self.root, self.module)):
+        if not self.has(resolved):
             raise FunctionError(
                 f"{path!r} lies outside of the module's directory, and only files inside it are read", 0
             )
         return resolved
+
+    def has(self, resolved: Path) -> bool:
+        return any(resolved.is_relative_to(tree.resolve()) for tree in (self.root, self.module))
 
     def read(self, path: Value) -> Value:
         try:
@@ -92,6 +119,15 @@ class _Files:
         if directory:
             raise FunctionError(f"{path.raw!r} is a directory", 0)
         return boolean(file)
+
+    def named(self, path: Value, pattern: Value) -> Value:
+        named = files_named(self.inside(path.raw), pattern.raw, self.has)
+        return set_value(map(string, named), STRING)
+
+    def template(self, path: Value, variables: Value) -> Template:
+        text = self.read(path).raw
+        members = template_variables(variables)
+        return Template(name=path.raw, text=text, variables=members, is_text=False, reads_files=True)
 
     def absolute(self, path: Value) -> Value:
         return string(os.path.normpath(self.root.absolute() / path.raw))

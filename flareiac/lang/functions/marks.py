@@ -15,6 +15,13 @@ def _plain(value: Value) -> Value:
 
 FUNCTIONS = (
     function(
+        "ephemeralasnull",
+        (_VALUE,),
+        ANY,
+        lambda v: v,
+        "The value with null in place of what is ephemeral.",
+    ),
+    function(
         "issensitive",
         (_VALUE,),
         BOOL,

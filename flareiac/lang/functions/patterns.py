@@ -39,6 +39,10 @@ class Pattern:
     def first(self, text: str) -> Match | None:
         return next(self.all(text), None)
 
+    def is_whole(self, text: str) -> bool:
+        """Returns True if the pattern matches all of the text."""
+        return self.compiled.fullmatch(text) is not None
+
     def all(self, text: str) -> Iterator[Match]:
         """The matches as Go's regexp finds them: an empty one right after another does not count."""
         end = -1

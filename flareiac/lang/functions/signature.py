@@ -1,6 +1,6 @@
 """The signature of a function of the language: typed parameters and a call on values."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.types import Type
@@ -43,15 +43,34 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Template:
+    """The text of a template, to be evaluated with these variables and no other symbol. ``name``: what
+    complaints call it; ``is_text``: the result must be a text; ``reads_files``: it may call functions that
+    do.
+    """
+
+    name: str
+    text: str
+    variables: Mapping[str, Value]
+    is_text: bool
+    reads_files: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Builtin:
-    """A function. ``returns`` is the type of an unknown result."""
+    """A function. ``returns`` is the type of an unknown result. ``reads_files``: what it gives depends on
+    more than its arguments. ``in_templates``: the text of a template may call it. ``call`` gives a
+    ``Template`` where the result is what that comes to.
+    """
 
     name: str
     parameters: tuple[Parameter, ...]
     returns: Callable[[tuple[Value, ...]], Type]
-    call: Callable[..., Value]
+    call: Callable[..., Value | Template]
     description: str
     variadic: Parameter | None = None
+    reads_files: bool = False
+    in_templates: bool = True
 
     def parameters_of(self, count: int) -> tuple[Parameter, ...] | None:
         """The parameter of each of so many arguments, or None where the number does not fit."""
