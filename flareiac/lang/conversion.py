@@ -216,6 +216,8 @@ def _elements(value: Value, wanted: ListType | SetType | MapType) -> tuple[tuple
     it is one type for all of them; a null without a type becomes one of whatever the others are.
     """
     element = wanted.element
+    if not value.raw and not may_become(value.type, wanted):
+        raise _unsuitable(value, wanted)
     if not leaves_open(element):
         return _inside(value, repeat(element)), element
     if not value.raw:

@@ -20,8 +20,10 @@ from flareiac.kernel.types import (
     NUMBER,
     STRING,
     AnyType,
+    BoolType,
     ListType,
     MapType,
+    NumberType,
     ObjectType,
     RefType,
     SetType,
@@ -131,6 +133,7 @@ _TEXT: Final = _Need(
     "Only strings, numbers and bools can stand in a template",
 )
 _NULL_INDEX: Final = "The index is null; it must be a number or a string."
+_WITHOUT_PARTS: Final = (StringType, NumberType, BoolType)
 _LITERALS: Final[Mapping[type, Type]] = {str: STRING, bool: BOOL, Decimal: NUMBER, NoneType: ANY}
 
 
@@ -338,6 +341,8 @@ class Evaluator:
                 return self.fail(key_node, codes.INVALID_INDEX, _NULL_INDEX, expr)
             case Symbols() | Resource() if isinstance(key.raw, str):
                 value = self.take_attribute(source, key.raw, expr)
+            case _ if source.raw is UNKNOWN and isinstance(source.type, (*_WITHOUT_PARTS, SetType)):
+                return self.fail(expr, codes.INVALID_INDEX, _without_elements(source.type))
             case _ if source.raw is UNKNOWN or key.raw is UNKNOWN:
                 value = unknown(_element_type(source.type, key))
             case tuple() if not isinstance(source.type, SetType):
@@ -396,15 +401,27 @@ class Evaluator:
             detail = "The list before the splat is null, so it has no elements."
             return self.fail(expr, codes.ACCESS_TO_NULL, detail)
         if source.raw is UNKNOWN:
-            return unknown(sensitive=source.sensitive)
+            return self.spread_unknown(source, element, steps, expr)
         items = source.raw if isinstance(source.raw, tuple) else (replace(source, sensitive=False),)
         hidden = self.hidden or source.sensitive
         inside = Evaluator(self.scope, self.diagnostics, hidden=hidden, steps=self.steps)
         results = tuple(inside.after_splat(part, steps, expr) for part in items)
-        types = [result.type for result in results] or [ANY if steps or element is None else element]
+        types = [result.type for result in results]
+        if not types:  # what the steps would make of an element, and whether there are such steps
+            types = [inside.after_splat(unknown(ANY if element is None else element), steps, expr).type]
         if element is not None and types.count(types[0]) == len(types):
             return Value(ListType(types[0]), results, source.sensitive)
         return tuple_value(results).with_sensitive(source.sensitive)
+
+    def spread_unknown(self, source: Value, element: Type | None, steps: SplatSteps, expr: Node) -> Value:
+        """What is known of a splat of an unknown value: a list of so many elements as there will be, or
+        anything where the value may turn out to be null.
+        """
+        before = len(self.diagnostics)
+        result = self.after_splat(unknown(source.type if element is None else element), steps, expr)
+        if element is None or isinstance(element, AnyType) or len(self.diagnostics) > before:
+            return unknown(sensitive=source.sensitive)
+        return unknown(ListType(result.type), sensitive=source.sensitive)
 
     def after_splat(self, value: Value, steps: SplatSteps, expr: Node) -> Value:
         for step in steps:
@@ -524,7 +541,7 @@ class Evaluator:
         source = self.value(expr.collection)
         items = pairs(source)
         if items is None:
-            if source.raw is not UNKNOWN:
+            if source.raw is not UNKNOWN or isinstance(source.type, _WITHOUT_PARTS):
                 what = "and this is null" if source.raw is None else f"not {named(source.type)}"
                 detail = f"A for expression needs a list, set, map or object, {what}."
                 self.fail(expr.collection, codes.INVALID_ITERATION, detail, expr)

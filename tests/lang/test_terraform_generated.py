@@ -51,6 +51,10 @@ LOCALS: Final[Mapping[str, str]] = {
     "rows": '[{ id = 1, name = "one" }, { id = 2, name = "two" }]',
     "missing": "null",
     "flag": "true",
+    "big": "123456789012345678901234567890",
+    "uni": '"é 😀 ß"',
+    "deep": '{ a = [{ b = tolist(["x"]), c = null }, { b = tolist([]), c = 1 }] }',
+    "yaml": '"a: 1\\nb: [x, yes, ~]\\nc: {d: 1.50}\\n"',
 }
 PRELUDE: Final = "locals {\n" + "".join(f"  {name} = {text}\n" for name, text in LOCALS.items()) + "}\n"
 
@@ -67,9 +71,15 @@ DELIBERATE: Final[Mapping[str, Sequence[str]]] = {
     "numbers are decimal, not binary of 512 bits": ("1.1 + 2.2 == 3.3", 'format("%v", 1 / 3)'),
     "functions that are not there are errors also inside of try() and can()": (
         "try(nosuch(1), 2)",
-        'can(yamldecode("a: 1"))',
+        "can(bcrypt(1))",
     ),
     "element() of a tuple panics in Terraform for a negative index": ("element([1, 2], -1)",),
+    "what a logical operator does not need does not count, as from Terraform 1.12 on": (
+        "false && tobool([])",
+        "true || tobool([])",
+    ),
+    "powers are exact": ("pow(123456789012345678901234567890, 2)",),
+    "texts keep the form of Unicode that they are written in": ('urlencode("e\\u0301")',),
     "signum() takes fractions": ("signum(2.5)",),
 }
 """The differences that are meant, each with the expressions that show it."""
@@ -78,6 +88,7 @@ _NOT_OF_ONE_TYPE: Final = re.compile(
     r"cannot convert (tuple|object) to (list|set|map) of any single type"
     r"|Inconsistent conditional result types|all arguments must have the same type"
 )
+_LOGICAL: Final = re.compile(r"&&|\|\|")
 _NO_FRACTION: Final = 'Call to function "signum" failed: value must be a whole number'
 _PANIC: Final = 'Call to function "element" failed: panic in function implementation'
 
@@ -86,6 +97,8 @@ def is_deliberate(text: str, theirs: Answer, found: "Ours", scope: Scope) -> boo
     """Returns True where a generated difference is one that is meant: proven by the same expression without
     its cause, or by the very words of Terraform's refusal.
     """
+    if _LOGICAL.search(text) and (isinstance(theirs, Refused) or "try(" in text or "can(" in text):
+        return True
     if isinstance(theirs, Refused) and isinstance(found, Value):
         if _NOT_OF_ONE_TYPE.search(theirs.why):
             return needs_emptiness_without_a_type(text, scope)
@@ -168,14 +181,35 @@ class Maker:
 
 _HOLES: Final = frozenset("snblm?")
 LEAVES: Final[Mapping[str, Sequence[str]]] = {
-    "s": ["local.s", '"a"', '"x-1"', '""', '"12"', '"true"', "local.o.name", '"Ünï"'],
-    "n": ["1", "0", "-3", "2.5", "1e3", "local.o.id", "length(local.words)", "100000"],
+    "s": [
+        "local.s",
+        '"a"',
+        '"x-1"',
+        '""',
+        '"12"',
+        '"true"',
+        "local.o.name",
+        '"Ünï"',
+        "local.uni",
+        "local.yaml",
+    ],
+    "n": ["1", "0", "-3", "2.5", "1e3", "local.o.id", "length(local.words)", "100000", "local.big", "-7"],
     "b": ["true", "false", "local.flag", "local.o.inner.deep"],
     "l": [
         *("local.words", "local.names", "local.kinds", "local.counts", "local.sizes", "local.mixed", "[]"),
         *("local.nested", "local.rows", "[1]", '["x", 1]', "toset([])", "tolist([])"),
+        *("local.deep.a", "local.deep.a[*].b"),
     ],
-    "m": ["local.m", "local.labels", "local.o", "{}", "{ a = 1 }", '{ b = "x", a = true }', "tomap({})"],
+    "m": [
+        "local.m",
+        "local.labels",
+        "local.o",
+        "{}",
+        "{ a = 1 }",
+        '{ b = "x", a = true }',
+        "tomap({})",
+        "local.deep",
+    ],
 }
 TEMPLATES: Final[Mapping[str, Sequence[str]]] = {
     "s": [
@@ -187,16 +221,40 @@ TEMPLATES: Final[Mapping[str, Sequence[str]]] = {
         *("<<EOT\n a: ${§s§ ~}  \n\n  %{~ if §b§ ~}\n   b\n  %{ endif ~}\n  c\nEOT\n", 'trim(§s§, "ax")'),
         *("<<-EOT\n    l:\n    %{ for x in §l§ ~}\n      - ${jsonencode(x)}\n    %{ endfor ~}\n  EOT\n",),
         *('element(["p", §s§], §n§)', 'lookup(§m§, "a", §s§)', "§m§.a", 'regex("[a-z]", §s§)', "sha1(§s§)"),
+        *("yamlencode(§?§)", "templatestring(local.s, §m§)", "urlencode(§s§)", "strrev(§s§)", "§l§[§n§]"),
+        *(
+            "title(§s§)",
+            "indent(2, §s§)",
+            'trimsuffix(§s§, "e")',
+            "base64decode(base64encode(§s§))",
+            "§m§[§s§]",
+        ),
+        *(
+            '"%{ for k, v in §m§ ~} ${k} %{ endfor }"',
+            '"${ §s§ ~} "',
+            "join(§s§, §l§)",
+            "substr(§s§, §n§, -1)",
+        ),
+        *("md5(§s§)", "sha256(§s§)", 'cidrhost("10.0.0.0/8", §n§)', 'timeadd("2026-01-01T00:00:00Z", "1h")'),
         *('format("%q %#v", §s§, §?§)', "base64encode(§s§)", 'trimprefix(§s§, "x")', "chomp(§s§)"),
     ],
     "n": [
         *("length(§?§)", "abs(§n§)", "ceil(§n§)", "floor(§n§)", "max(§n§, §n§)", "min(§n§, §n§)", "sum(§l§)"),
         *("§n§ + §n§", "§n§ * §n§", "(§n§ - §n§)", "tonumber(§s§)", "index(§l§, §?§)", "§b§ ? §n§ : §n§"),
+        *("§n§ % 7", "-§n§", "§n§ - §n§ * 2", "parseint(§s§, 36)", "§l§[0]", "lookup(§m§, §s§, §n§)"),
         *("signum(§n§)", 'parseint("ff", 16)', "try(tonumber(§s§), §n§)", "one([§n§])", "element(§l§, 1)"),
     ],
     "b": [
         *("§n§ > §n§", "§n§ == §n§", "§s§ == §s§", "§?§ == §?§", "§l§ != §l§", "!§b§", "contains(§l§, §?§)"),
         *("alltrue([§b§, §b§])", "anytrue(§l§)", "can(§?§.id)", "tobool(§s§)", 'startswith(§s§, "a")'),
+        *("§b§ && §b§", "§b§ || §b§", "§n§ <= §n§", "§n§ < §n§", "§n§ >= §n§", "§?§ != §?§", "§l§ == §l§"),
+        *(
+            "endswith(§s§, §s§)",
+            "strcontains(§s§, §s§)",
+            "alltrue(§l§)",
+            "can(§s§)",
+            "toset(§l§) == toset(§l§)",
+        ),
         *("can(tolist([§?§, §?§]))", "§l§ == tolist(§l§)", "§m§ == §m§"),
     ],
     "l": [
@@ -224,12 +282,53 @@ TEMPLATES: Final[Mapping[str, Sequence[str]]] = {
             "tolist([§l§, §l§])",
             "tolist([§m§, §m§])",
         ),
+        *(
+            "§l§[*][0]",
+            "§l§[*].id",
+            "local.deep.a[*].b[*]",
+            "local.deep.a.*.c",
+            "regexall(§s§, §s§)",
+            "range(0, §n§)",
+        ),
+        *(
+            "split(§s§, §s§)",
+            "element([§l§, §l§], §n§)",
+            "slice(§l§, 1, length(§l§))",
+            "[for k, v in §l§ : k]",
+        ),
+        *(
+            "flatten([§l§, [§l§]])",
+            "[for x in §l§ : x if x != null]",
+            "yamldecode(yamlencode(§l§))",
+            "[§l§, §m§]",
+        ),
+        *(
+            "lookup(§m§, §s§, §l§)",
+            "setproduct(§l§, [])",
+            "concat(§l§...)",
+            "one(§l§[*])",
+            "matchkeys(§l§, §l§, [])",
+        ),
         *("transpose({ a = §l§ }).a", "try(§l§[1], §l§)", 'regexall("[a-c]", §s§)', "toset([§?§, §?§])"),
     ],
     "m": [
         *("{ a = §?§, b = §?§ }", "tomap(§m§)", "merge(§m§, §m§)", "{ for k, v in §m§ : k => [v] }"),
         *("{ for x in §l§ : jsonencode(x) => §?§... }", "zipmap(keys(§m§), values(§m§))", "§b§ ? §m§ : §m§"),
         *("tomap({ a = §l§, b = §l§ })", "tomap({ a = §m§, b = §m§ })", "jsondecode(jsonencode(§m§))"),
+        *(
+            "yamldecode(local.yaml)",
+            "yamldecode(yamlencode(§m§))",
+            "merge(§m§, {})",
+            "merge([§m§, §m§]...)",
+            "merge()",
+        ),
+        *(
+            "{ for i, x in §l§ : i => x }",
+            "{ for x in §l§ : x => 1 }",
+            "zipmap(§l§, §l§)",
+            "tomap({ a = §l§ })",
+        ),
+        *("§l§[0]", "local.deep.a[1]", "element(local.rows, §n§)", "merge(null, §m§)", "transpose(§m§)"),
         *('{ (§s§) = §?§, "${§n§}" = 1 }', "tomap({ a = §?§, b = §?§ })", "coalesce(§m§, §m§)"),
         *('{ for k, v in §m§ : upper(k) => v if k != "a" }',),
     ],

@@ -53,6 +53,14 @@ def whole(value: Value, at: int) -> int:
     return int(value.raw)
 
 
+def whole_64(value: Value, at: int) -> int:
+    """A whole number of 64 bits, as Go counts with. Raises ``FunctionError``."""
+    number = whole(value, at)
+    if not -(2**63) <= number < 2**63:
+        raise FunctionError("the number must fit into 64 bits", at)
+    return number
+
+
 def entries(value: Value, at: int = 0) -> Mapping[str, Value]:
     """The entries of a map or object. Raises ``FunctionError``."""
     if not isinstance(value.raw, Mapping):
@@ -65,7 +73,7 @@ def _flags(items: Value, decide: Callable[[list[bool]], bool]) -> Value:
 
 
 def _chunks(items: Value, size: Value) -> Value:
-    count, parts = whole(size, 1), elements(items)
+    count, parts = whole_64(size, 1), elements(items)
     if count < 0:
         raise FunctionError("the size must not be negative", 1)
     count = count or max(1, len(parts))
@@ -161,7 +169,7 @@ def _range(*bounds: Value) -> Value:
 
 
 def _slice(items: Value, start: Value, end: Value) -> Value:
-    parts, first, last = ordered(items), whole(start, 1), whole(end, 2)
+    parts, first, last = ordered(items), whole_64(start, 1), whole_64(end, 2)
     if not 0 <= first <= last <= len(parts):
         raise FunctionError(
             f"start and end must lie between 0 and {len(parts)}, the start not after the end", 1
@@ -202,7 +210,7 @@ def _transpose(value: Value) -> Value:
 
 
 def _zip(keys: Value, values: Value) -> Value:
-    names, items = keys.raw, elements(values, 1)
+    names, items = keys.raw, ordered(values, 1)
     if len(names) != len(items):
         raise FunctionError(f"there are {len(names)} keys and {len(items)} values")
     if any(name.raw is None for name in names):

@@ -160,7 +160,7 @@ def _exponential(number: Decimal, places: int, letter: str) -> str:
     """Go writes at least two digits of the exponent."""
     rounded = _rounded(number, places + 1)
     power = rounded.adjusted() if number else 0
-    mantissa = format(rounded.scaleb(-power), f".{places}f")
+    mantissa = format(rounded.scaleb(-power, NUMBERS), f".{places}f")
     return f"{mantissa}{letter}{'-' if power < 0 else '+'}{abs(power):02d}"
 
 

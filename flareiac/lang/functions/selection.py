@@ -18,7 +18,7 @@ from flareiac.kernel.types import (
 )
 from flareiac.lang.conversion import ConversionError, convert, leaves_open, may_become, named, unify
 from flareiac.lang.functions.characters import clusters
-from flareiac.lang.functions.collections_of import elements, entries, ordered, whole
+from flareiac.lang.functions.collections_of import elements, entries, ordered, whole_64
 from flareiac.lang.functions.define import function, takes
 from flareiac.lang.functions.signature import FunctionError
 from flareiac.lang.values import Value, boolean, contains_sensitive, null, number, same, spelling, unknown
@@ -93,10 +93,7 @@ def _element(items: Value, index: Value) -> Value:
     parts = ordered(items)
     if not parts:
         raise FunctionError("an empty list has no elements", 0)
-    at = whole(index, 1)
-    if not -(2**63) <= at < 2**63:
-        raise FunctionError("the index must fit into 64 bits", 1)
-    return parts[at % len(parts)]
+    return parts[whole_64(index, 1) % len(parts)]
 
 
 def _index(items: Value, wanted: Value) -> Value:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from flareiac.kernel.types import ANY, BOOL, NUMBER, STRING, ListType, ObjectType, TupleType, Type
 from flareiac.lang.functions.characters import clusters
+from flareiac.lang.functions.collections_of import whole_64
 from flareiac.lang.functions.define import function, takes
 from flareiac.lang.functions.formatting import format_text
 from flareiac.lang.functions.patterns import Match, Pattern, compiled
@@ -27,7 +28,7 @@ def _searching(
 
 
 def _indent(spaces: Value, text: Value) -> Value:
-    wide = min(max(int(spaces.raw), 0), 10_000)
+    wide = min(max(whole_64(spaces, 0), 0), 10_000)
     within_limit(len(text.raw) + wide * text.raw.count("\n"))
     return string(text.raw.replace("\n", "\n" + " " * wide))
 
@@ -100,10 +101,9 @@ def _split(separator: Value, text: Value) -> Value:
 
 def _substring(text: Value, offset: Value, length: Value) -> Value:
     parts = clusters(text.raw)
-    if offset.raw != int(offset.raw) or length.raw != int(length.raw):
-        raise FunctionError("offset and length are whole numbers")
-    start = int(offset.raw) if offset.raw >= 0 else max(0, len(parts) + int(offset.raw))
-    end = len(parts) if length.raw < 0 else start + int(length.raw)
+    first, count = whole_64(offset, 1), whole_64(length, 2)
+    start = first if first >= 0 else max(0, len(parts) + first)
+    end = len(parts) if count < 0 else start + count
     return string("".join(parts[start:end]))
 
 
