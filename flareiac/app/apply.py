@@ -31,6 +31,7 @@ from flareiac.kernel.data import is_known
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Failure, error
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.os_errors import first_step
+from flareiac.model.conditions import ConditionResult, left_to_apply
 from flareiac.model.desired import OutputValue
 from flareiac.model.events import Event, Note
 from flareiac.model.plan import Plan
@@ -193,6 +194,7 @@ def apply_saved(workspace: Workspace, saved: Plan, file: str, conduct: ApplyOpti
         return ApplyReport(end=ApplyOutcome.BLOCKED, planned=planned)
     early = _early_end(planned)
     check_origin(workspace, saved)
+    _check_decidable(workspace, saved, file)
     workspace.lineage = saved.lineage
     if early is ApplyOutcome.NOTHING_TO_DO and _is_interrupted(workspace, saved):
         # An interrupted apply has done all that was left to do; only its results are not recorded.
@@ -296,7 +298,7 @@ def _carry_out(
 ) -> ApplyReport:
     report = carry_out(
         chosen,
-        _ports(workspace, lease, conduct),
+        replace(_ports(workspace, lease, conduct), conditions=_conditions(workspace, chosen)),
         _outputs(workspace, chosen),
         recheck=recheck,
         parallelism=conduct.parallelism,
@@ -350,6 +352,8 @@ def _end(report: Report, plan: Plan) -> ApplyOutcome:
         return ApplyOutcome.REFUTED_AND_BLOCKED if report.refuted.blocks else ApplyOutcome.REFUTED
     if tally.cancelled:
         return ApplyOutcome.CANCELLED
+    if report.unmet:
+        return ApplyOutcome.PARTLY
     if tally.incomplete:
         return ApplyOutcome.PARTLY if _left_changed(plan, report) else ApplyOutcome.FAILED
     return ApplyOutcome.FAILED if report.snapshot is None else ApplyOutcome.DONE
@@ -361,10 +365,48 @@ def _left_changed(plan: Plan, report: Report) -> bool:
     operations = {operation.id: operation for operation in plan.operations}
     failed = {operations[operation_id].address for operation_id in (*tally.failed, *tally.unconfirmed)}
     done = [operations[operation_id] for operation_id in tally.done]
-    return bool(tally.restored) or any(
+    return bool(tally.restored or tally.unmet) or any(
         not operation.stage or operation.address not in failed or operation.effect is Effect.LOSES_DATA
         for operation in done
     )
+
+
+def _conditions(workspace: Workspace, chosen: Plan) -> Callable[[Snapshot], Sequence[ConditionResult]]:
+    """The answers of the conditions of the configuration that a plan was made from; none where the files are
+    others by now (``_check_decidable`` has refused a plan that needs them).
+    """
+
+    def evaluate(snapshot: Snapshot) -> Sequence[ConditionResult]:
+        diagnostics = Diagnostics()
+        configuration = workspace.load_configuration(snapshot, diagnostics, data=workspace.read_data)
+        if configuration.desired.digest != chosen.configuration:
+            return ()
+        if diagnostics.has_errors:
+            raise Failure(*diagnostics, sources=configuration.sources)
+        return configuration.desired.conditions
+
+    return evaluate
+
+
+def _check_decidable(workspace: Workspace, saved: Plan, file: str) -> None:
+    """Raises ``Failure`` for a saved plan that leaves conditions to its apply, where the files are no longer
+    those that it was made from.
+    """
+    deferred = left_to_apply(saved.conditions)
+    if not deferred or saved.empty:
+        return
+    diagnostics = Diagnostics()
+    configuration = workspace.load_configuration(
+        workspace.load_state().snapshot, diagnostics, data=workspace.read_data
+    )
+    if configuration.desired.digest == saved.configuration:
+        return
+    first = deferred[0]
+    why = (
+        f"The {first.moment} of {first.address} is decided while the plan is applied, and the files here are "
+        f"not those that it was made from. Nothing was changed. Plan again: flareiac plan -out={file}."
+    )
+    raise Failure(error(codes.CONDITION_LEFT_OPEN, why))
 
 
 def _outputs(workspace: Workspace, chosen: Plan) -> Callable[[Snapshot], Mapping[str, OutputValue]]:

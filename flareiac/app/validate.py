@@ -4,6 +4,7 @@ from flareiac.app.workspace import Workspace
 from flareiac.config.load import Configuration
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.model.conditions import Status
 from flareiac.model.snapshot import Snapshot
 from flareiac.planning.rival_writers import rivals
 from flareiac.planning.usages import collect, conflicts
@@ -22,6 +23,11 @@ def validate(workspace: Workspace) -> Validated:
     diagnostics = Diagnostics()
     configuration = configuration_alone(workspace, diagnostics)
     desired = configuration.desired
+    diagnostics.extend(
+        each.problem
+        for each in desired.conditions
+        if each.problem is not None and each.status is not Status.UNKNOWN
+    )
     if not diagnostics.has_errors:
         references = {address: resource.resolved() for address, resource in desired.resources.items()}
         usages = collect(desired, workspace.installed.registry.types, references)

@@ -20,6 +20,7 @@ from flareiac.kernel.diagnostics import Diagnostic, Failure, Severity, error
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.os_errors import first_step
 from flareiac.kernel.paths import render_path
+from flareiac.model.conditions import Owning, Status, left_to_apply
 from flareiac.model.desired import OutputValue
 from flareiac.model.events import Event, Note
 from flareiac.model.journal import Interrupted
@@ -49,6 +50,8 @@ class Report:
     """The file, relative to the root module, with the results that the state could not take."""
     stale: tuple[StaleItem, ...] = ()
     snapshot: Snapshot | None = None
+    unmet: bool = False
+    """True where all was done, and a condition that was left to the apply does not hold."""
     refuted: Preflight = field(default_factory=Preflight)
     """The changes that are not what the plan took them for, so that nothing was started."""
 
@@ -125,10 +128,12 @@ def apply(
     )
     # A saved plan of maintenance is used once, as every saved plan is.
     maintained = plan.maintenance_only and not recheck
-    return _finish(recording, outputs, tally, findings, maintained=maintained)
+    return _finish(plan, ports, recording, outputs, tally, findings, maintained=maintained)
 
 
-def _finish(
+def _finish(  # noqa: PLR0913 - the plan and the world, and what became of them
+    plan: Plan,
+    ports: Ports,
     recording: Recording,
     outputs: Callable[[Snapshot], Mapping[str, OutputValue]],
     tally: Results,
@@ -141,7 +146,10 @@ def _finish(
     if tally.unsettled:
         # The journal stays as it is: it alone says what was begun, and the next apply finds out how it ended.
         return _with_emergency_file(recording, Report(tally=tally, diagnostics=diagnostics))
-    values = outputs(before) if not tally.incomplete and not tally.skipped else before.outputs
+    complete = not tally.incomplete and not tally.skipped
+    met, complaints = _last_answers(plan, recording, ports) if complete else (True, ())
+    diagnostics = (*diagnostics, *complaints)
+    values = outputs(before) if complete and met else before.outputs
     try:
         final = recording.finish(values, maintained=maintained)
     except (OSError, LockLost) as problem:
@@ -150,7 +158,29 @@ def _finish(
         if isinstance(problem, LockLost):
             raise
         return Report(tally=tally, diagnostics=(*diagnostics, _last_write_failed(problem)))
-    return Report(tally=tally, diagnostics=diagnostics, snapshot=final)
+    return Report(tally=tally, diagnostics=diagnostics, snapshot=final, unmet=not met)
+
+
+def _last_answers(plan: Plan, recording: Recording, ports: Ports) -> tuple[bool, tuple[Diagnostic, ...]]:
+    """Decides the conditions that are still open when all is done, and the checks. Returns True if none is
+    an error, and the complaints.
+    """
+    deferred = {(each.address, each.moment) for each in left_to_apply(plan.conditions)}
+    checks = any(each.owning is Owning.CHECK for each in plan.conditions)
+    if not deferred and not checks:
+        return True, ()
+    try:
+        answers = ports.conditions(recording.snapshot)
+    except Failure as failure:
+        return not deferred, failure.diagnostics
+    problems = tuple(
+        each.problem
+        for each in answers
+        if each.problem is not None
+        and each.status is not Status.UNKNOWN
+        and (each.owning is Owning.CHECK or (each.address, each.moment) in deferred)
+    )
+    return not any(problem.severity is Severity.ERROR for problem in problems), problems
 
 
 def _with_emergency_file(recording: Recording, report: Report) -> Report:

@@ -12,8 +12,10 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import field
+from functools import partial
 from typing import TypeVar
 
+from flareiac.applying.deferred_conditions import DeferredConditions, PostconditionUnmet
 from flareiac.applying.maintain import MaintenanceRun, maintain
 from flareiac.applying.ports import Ports
 from flareiac.applying.requests import change_of, deletion_of, record_of, references_of, request_for
@@ -23,6 +25,7 @@ from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostic, Failure, error
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.os_errors import first_step
+from flareiac.model.conditions import Moment
 from flareiac.model.events import Completed, Event, Failed, Progressed, Skipped, Started, is_cancelled
 from flareiac.model.intents import StoredRequest, stored_request
 from flareiac.model.plan import CHANGE_VERBS, Operation, Plan, PlannedResource, Verb
@@ -42,7 +45,8 @@ class Results:
 
     ``unconfirmed``: operations that the user's own cancelling ended: what they asked for goes on, or is there
     by now. ``unsettled``: operations whose outcome could not be recorded; the journal must stay open for
-    them. ``restored``: failed ones after which what was there before was put back.
+    them. ``restored``: failed ones after which what was there before was put back. ``unmet``: failed ones
+    that did all they were asked for, and whose postcondition does not hold.
     """
 
     done: list[str] = field(default_factory=list)
@@ -52,6 +56,7 @@ class Results:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     unsettled: list[str] = field(default_factory=list)
     restored: list[str] = field(default_factory=list)
+    unmet: list[str] = field(default_factory=list)
     cancelled: bool = False
     lock_lost: bool = False
 
@@ -81,6 +86,7 @@ def execute(execution: Execution) -> Results:
     tally = Results()
     resources = {resource.address: resource for resource in execution.plan.resources}
     resumed = execution.staged.completed(execution.resumed)
+    deferred = DeferredConditions(execution.plan, execution.ports, lambda: execution.recording.snapshot)
     queue = _Queue(execution.plan.operations)
     running: dict[Future[_Answer], Operation] = {}
     emit_lock = threading.Lock()
@@ -96,15 +102,15 @@ def execute(execution: Execution) -> Results:
             # No more than can run now: what waits in the pool could not be held back by a cancel or a
             # failure.
             while len(running) < max(1, execution.parallelism) and (operation := queue.next_ready()):
-                if operation.id in resumed:
+                if operation.id in resumed and not deferred.awaits(operation, Moment.AFTER):
                     emit(Completed(operation=operation, elapsed=0.0, resumed=True))
                     tally.done.append(operation.id)
                     queue.succeeded(operation)
                 else:
                     emit(Started(operation=operation))
-                    running[pool.submit(_run, execution, resources[operation.address], operation, emit)] = (
-                        operation
-                    )
+                    done_before = operation.id in resumed
+                    task = partial(_run, execution, resources[operation.address], operation, emit)
+                    running[pool.submit(task, deferred, done_before=done_before)] = operation
             finished, _ = wait(running, return_when=FIRST_COMPLETED, timeout=1.0) if running else ((), ())
             for future in finished:
                 _account(execution, queue, running.pop(future), future.result(), tally, emit)
@@ -211,6 +217,7 @@ class _Answer:
     diagnostics: tuple[Diagnostic, ...] | None = None
     settled: bool = True
     restored: bool = False
+    unmet: bool = False
     lock_lost: bool = False
 
 
@@ -245,6 +252,8 @@ def _account(
         tally.unsettled.append(operation.id)
     if answer.restored:
         tally.restored.append(operation.id)
+    if answer.unmet:
+        tally.unmet.append(operation.id)
     tally.lock_lost = tally.lock_lost or answer.lock_lost
     tally.diagnostics.extend(answer.diagnostics)
     emit(Failed(operation=operation, elapsed=answer.elapsed, diagnostics=answer.diagnostics))
@@ -252,8 +261,17 @@ def _account(
 
 
 def _run(
-    execution: Execution, resource: PlannedResource, operation: Operation, emit: Callable[[Event], None]
+    execution: Execution,
+    resource: PlannedResource,
+    operation: Operation,
+    emit: Callable[[Event], None],
+    deferred: DeferredConditions,
+    *,
+    done_before: bool,
 ) -> _Answer:
+    """Carries out one operation between the conditions that were left to the apply. ``done_before``: an
+    interrupted apply has done it, and its postcondition is still open.
+    """
     started = time.monotonic()
 
     def elapsed() -> float:
@@ -263,10 +281,18 @@ def _run(
         emit(Progressed(operation=operation, message=message, elapsed=elapsed()))
 
     try:
-        messages = _perform(execution, resource, operation, progress)
+        if not done_before:
+            deferred.check(operation, Moment.BEFORE)
+        messages = () if done_before else _perform(execution, resource, operation, progress)
+        deferred.check(operation, Moment.AFTER)
     except Failure as failure:
         placed = tuple(diagnostic.at(address=resource.address) for diagnostic in failure.diagnostics)
-        return _Answer(elapsed=elapsed(), diagnostics=placed, restored=isinstance(failure, _Restored))
+        return _Answer(
+            elapsed=elapsed(),
+            diagnostics=placed,
+            restored=isinstance(failure, _Restored),
+            unmet=isinstance(failure, PostconditionUnmet),
+        )
     except Unsettled as problem:
         placed = tuple(diagnostic.at(address=resource.address) for diagnostic in problem.diagnostics)
         return _Answer(elapsed=elapsed(), diagnostics=placed, settled=False)

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 
 from flareiac.kernel.lazy_dataclass import dataclass
+from flareiac.model.conditions import ConditionResult
 from flareiac.model.events import Event
 from flareiac.model.plan import Plan, PlannedResource
 from flareiac.model.remark import Remark
@@ -63,5 +64,7 @@ class Ports:
     cancel: threading.Event
     clock: Callable[[], float]
     seal: Callable[[bytes], bytes] = bytes
+    conditions: Callable[[Snapshot], Sequence[ConditionResult]] = lambda _snapshot: ()
+    """The answers of all conditions, evaluated on a state; raises ``Failure``."""
     remark: Remark | None = None
     """What the command says of itself, for the state."""

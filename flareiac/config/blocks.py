@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import TypeVar
 
-from flareiac.config.own_blocks import OWN_BLOCKS
+from flareiac.config.own_blocks import CHECK, OWN_BLOCKS
+from flareiac.config.shape import check_shape
 from flareiac.kernel import codes
 from flareiac.kernel.addresses import NAME_RULE, is_name
 from flareiac.kernel.articles import with_article
@@ -15,8 +16,8 @@ from flareiac.lang.syntax import AttributeNode, BlockNode, Body
 
 _CODE = 'A step with python = "module:function" runs your own code (flareiac explain job.step.python).'
 _LATER = {
-    "check": "check blocks are not supported yet. A variable's validation block checks its value, the "
-    "precondition of an output checks others.",
+    "ephemeral": "ephemeral blocks are not supported yet. A secret block names where a value is; no "
+    "state and no plan holds it (flareiac explain secret).",
 }
 _OTHERWISE = {
     "provider": "It is not needed: each connection has a block of its own, which holds its settings.",
@@ -62,6 +63,7 @@ class Module:
     variables: dict[str, BlockNode] = field(default_factory=dict)
     locals: dict[str, AttributeNode] = field(default_factory=dict)
     outputs: dict[str, BlockNode] = field(default_factory=dict)
+    checks: dict[str, BlockNode] = field(default_factory=dict)
     resources: dict[str, BlockNode] = field(default_factory=dict)
     calls: dict[str, BlockNode] = field(default_factory=dict)
     """The ``module`` blocks."""
@@ -85,6 +87,8 @@ def collect(bodies: Iterable[Body], resource_types: Mapping[str, object], diagno
             )
         for block in body.blocks:
             _sort(block, module, resource_types, diagnostics)
+    for block in module.checks.values():
+        _look_at_check(block, module, resource_types, diagnostics)
     return module
 
 
@@ -94,6 +98,7 @@ def _sort(
     named = {
         "variable": module.variables,
         "output": module.outputs,
+        "check": module.checks,
         "policy": module.policies,
         "module": module.calls,
     }
@@ -149,6 +154,29 @@ def _sort_locals(block: BlockNode, module: Module, diagnostics: Diagnostics) -> 
             f'A locals block takes name = value, and no block "{nested.type}".',
             subject=nested.type_span,
         )
+
+
+def scoped_data(check: BlockNode) -> dict[str, BlockNode]:
+    """Returns the data block that a check alone reads, by its address; nothing where it has none."""
+    return {
+        f"data.{block.labels[0]}.{block.labels[1]}": block
+        for block in check.body.blocks_of("data")
+        if len(block.labels) == 2
+    }
+
+
+def _look_at_check(
+    block: BlockNode, module: Module, resource_types: Mapping[str, object], diagnostics: Diagnostics
+) -> None:
+    check_shape(block, CHECK, diagnostics)
+    for nested in block.body.blocks_of("data"):
+        _sort_data(nested, Module(resources=dict(module.resources)), resource_types, diagnostics)
+    for nested in block.body.blocks_of("data")[1:]:
+        why = "A check reads one data block of its own. Declare the other one outside of it."
+        diagnostics.error(codes.ONE_BLOCK_ALLOWED, why, subject=nested.header_span)
+    if not block.body.blocks_of("assert"):
+        why = "A check block needs an assert block, with condition and error_message."
+        diagnostics.error(codes.INCOMPLETE_CHECK, why, subject=block.header_span)
 
 
 def _sort_data(

@@ -2,41 +2,142 @@
 assertions of ``check`` blocks. Pure.
 """
 
-from flareiac.config.own_blocks import CHECKED
+from collections.abc import Iterable
+from dataclasses import replace
+
+from flareiac.config.own_blocks import CHECKED, DATA_LIFECYCLE, LIFECYCLE
 from flareiac.config.shape import check_shape
 from flareiac.kernel import codes
 from flareiac.kernel.articles import with_article
-from flareiac.kernel.codes import Code
-from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, error
+from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Severity, error
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.types import BOOL, STRING
 from flareiac.lang.conversion import ConversionError, convert
-from flareiac.lang.evaluate import evaluate
+from flareiac.lang.evaluate import Evaluator, evaluate
 from flareiac.lang.scope import Scope
 from flareiac.lang.syntax import AttributeNode, BlockNode, Expression
 from flareiac.lang.values import Value
+from flareiac.model.conditions import ConditionResult, Moment, Owning, Status
 
 _WITHOUT_MESSAGE = "The condition does not hold."
+_CODES = {
+    Owning.RESOURCE: {
+        Moment.BEFORE: codes.PRECONDITION_OF_RESOURCE,
+        Moment.AFTER: codes.POSTCONDITION_OF_RESOURCE,
+    },
+    Owning.OUTPUT: {Moment.BEFORE: codes.PRECONDITION_FAILED},
+    Owning.CHECK: {Moment.ALWAYS: codes.CHECK_FAILED},
+    Owning.VARIABLE: {Moment.GIVEN: codes.INVALID_VARIABLE_VALUE},
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """The answer of one condition. ``holds``: None where the condition is not known, or is in error.
-    ``problem``: the error to report where it does not hold, or where it cannot be evaluated.
-    """
+class Checked:
+    """The thing whose conditions are evaluated, by its address, and the scope that they see."""
 
-    holds: bool | None
-    problem: Diagnostic | None = None
+    owning: Owning
+    address: str
+    scope: Scope
+
+    def result(self, block: BlockNode, diagnostics: Diagnostics) -> ConditionResult | None:
+        """The answer of one block; None after complaining about its shape."""
+        parts = written_condition(block, diagnostics)
+        return None if parts is None else self.decided(Moment(block.type), *parts)
+
+    def results(self, blocks: Iterable[BlockNode], diagnostics: Diagnostics) -> list[ConditionResult]:
+        """The answers of several blocks, but for those of a wrong shape."""
+        return [each for block in blocks if (each := self.result(block, diagnostics)) is not None]
+
+    def decided(self, moment: Moment, condition: Expression, message: Expression) -> ConditionResult:
+        """The answer of a condition. A check warns of what does not hold; all others are errors."""
+        problems = Diagnostics()
+        status = self._status(condition, problems)
+        if status is Status.FAIL:
+            values = Evaluator(self.scope, problems).values_of(condition)
+            text = _message(evaluate(message, self.scope, problems))
+            failed = error(_CODES[self.owning][moment], text, subject=condition.span, values=values)
+            problems = Diagnostics(items=[failed])
+        problem = next(iter(problems), None)
+        if problem is None:
+            return ConditionResult(owning=self.owning, address=self.address, moment=moment, status=status)
+        return ConditionResult(
+            owning=self.owning,
+            address=self.address,
+            moment=moment,
+            status=status,
+            message=problem.detail,
+            problem=self._weighed(problem),
+        )
+
+    def _status(self, condition: Expression, problems: Diagnostics) -> Status:
+        result = evaluate(condition, self.scope, problems)
+        if len(problems):
+            return Status.ERROR
+        try:
+            holds = convert(result, BOOL)
+            reason = "it is null" if holds.is_null else ""
+        except ConversionError as problem:
+            holds, reason = result, str(problem)
+        if reason:
+            why = f"The condition must be true or false: {reason}."
+            problems.error(codes.CONDITION_NOT_BOOL, why, subject=condition.span)
+            return Status.ERROR
+        if not holds.is_known:
+            return Status.UNKNOWN
+        return Status.PASS if holds.raw is True else Status.FAIL
+
+    def _weighed(self, problem: Diagnostic) -> Diagnostic:
+        if self.owning in (Owning.RESOURCE, Owning.CHECK):
+            problem = problem.at(address=self.address)
+        return replace(problem, severity=Severity.WARNING) if self.owning is Owning.CHECK else problem
 
 
-def check_condition(block: BlockNode, scope: Scope, diagnostics: Diagnostics, code: Code) -> None:
-    """Evaluates a condition; one that does not hold is an error with this code and its own message."""
-    parts = written_condition(block, diagnostics)
-    if parts is None:
-        return
-    verdict = decide(*parts, scope, diagnostics, code)
-    if verdict.problem is not None:
-        diagnostics.add(verdict.problem)
+@dataclass(frozen=True, slots=True)
+class Lifecycles:
+    """The ``lifecycle`` blocks of a resource; there is one at most, unless that is a mistake."""
+
+    blocks: tuple[BlockNode, ...]
+
+    @property
+    def has_postconditions(self) -> bool:
+        return any(nested.body.blocks_of(Moment.AFTER) for nested in self.blocks)
+
+    def before(
+        self, address: str, scope: Scope, answers: list[ConditionResult], diagnostics: Diagnostics
+    ) -> Diagnostic | None:
+        """Adds the answers of the preconditions. Returns the complaint of one that does not hold."""
+        return self._add(Moment.BEFORE, address, scope, answers, diagnostics)
+
+    def after(
+        self, address: str, scope: Scope, answers: list[ConditionResult], diagnostics: Diagnostics
+    ) -> Diagnostic | None:
+        """The same of the postconditions."""
+        return self._add(Moment.AFTER, address, scope, answers, diagnostics)
+
+    def _add(
+        self,
+        moment: Moment,
+        address: str,
+        scope: Scope,
+        answers: list[ConditionResult],
+        diagnostics: Diagnostics,
+    ) -> Diagnostic | None:
+        checked = Checked(owning=Owning.RESOURCE, address=address, scope=scope)
+        blocks = [each for nested in self.blocks for each in nested.body.blocks_of(moment)]
+        results = checked.results(blocks, diagnostics)
+        answers.extend(results)
+        return next((each.problem for each in results if each.problem is not None), None)
+
+    def refuse_for_data(self, diagnostics: Diagnostics) -> None:
+        """Data is only read: nothing of it is created, changed or removed here."""
+        managed = LIFECYCLE.attributes.keys() - DATA_LIFECYCLE.attributes.keys()
+        for attribute in (each for nested in self.blocks for each in nested.body.attributes):
+            if attribute.name in managed:
+                why = (
+                    "It is only read: nothing of it is created, changed or removed here. Remove "
+                    f"{attribute.name}."
+                )
+                diagnostics.error(codes.DATA_WITH_LIFECYCLE, why, subject=attribute.name_span)
 
 
 def written_condition(block: BlockNode, diagnostics: Diagnostics) -> tuple[Expression, Expression] | None:
@@ -52,32 +153,6 @@ def written_condition(block: BlockNode, diagnostics: Diagnostics) -> tuple[Expre
         subject=block.header_span,
     )
     return None
-
-
-def decide(
-    condition: Expression, message: Expression, scope: Scope, diagnostics: Diagnostics, code: Code
-) -> Verdict:
-    """Evaluates a condition. What is wrong in its expressions is reported; ``code`` is that of the error
-    where it does not hold.
-    """
-    before = len(diagnostics)
-    result = evaluate(condition, scope, diagnostics)
-    if len(diagnostics) > before:
-        return Verdict(holds=None)
-    try:
-        holds = convert(result, BOOL)
-    except ConversionError as problem:
-        why = f"The condition must be true or false: {problem}."
-        return Verdict(holds=None, problem=error(codes.CONDITION_NOT_BOOL, why, subject=condition.span))
-    if holds.is_null:
-        why = "The condition must be true or false, and it is null."
-        return Verdict(holds=None, problem=error(codes.CONDITION_NOT_BOOL, why, subject=condition.span))
-    if not holds.is_known:
-        return Verdict(holds=None)
-    if holds.raw is True:
-        return Verdict(holds=True)
-    told = _message(evaluate(message, scope, diagnostics))
-    return Verdict(holds=False, problem=error(code, told, subject=condition.span))
 
 
 def _message(value: Value) -> str:

@@ -11,6 +11,7 @@ from flareiac.config.registry import Registry
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.lang.functions.signature import Builtin
+from flareiac.model.conditions import ConditionResult
 from flareiac.model.desired import DesiredResource
 from flareiac.model.relocation import BoundPlace
 from flareiac.model.snapshot import ResourceRecord, Snapshot
@@ -61,6 +62,10 @@ class Evaluation:
     """The addresses of data blocks about which no one was asked."""
     bound: list[BoundPlace] = field(default_factory=list)
     """The places that resources name and that are others once the root module is elsewhere."""
+    conditions: list[ConditionResult] = field(default_factory=list)
+    """The answers of the conditions so far."""
+    disabled: set[str] = field(default_factory=set)
+    """The blocks that have no instance by ``enabled = false``."""
 
     def recorded(self, address: str) -> ResourceRecord | None:
         """Returns what the last apply recorded of an address; None where it recorded nothing."""

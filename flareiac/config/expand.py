@@ -26,6 +26,17 @@ class Instance:
 def instances(block: BlockNode, scope: Scope, diagnostics: Diagnostics) -> list[Instance] | None:
     """The instances, in order; None after an error."""
     count, for_each = block.body.attribute("count"), block.body.attribute("for_each")
+    enabled = next(
+        (each for nested in block.body.blocks_of("lifecycle") if (each := nested.body.attribute("enabled"))),
+        None,
+    )
+    if enabled is not None:
+        if (several := count or for_each) is not None:
+            none = "count = 0" if several is count else "for_each = {}"
+            why = f"enabled and {several.name} exclude each other. For no instance, write {none}."
+            diagnostics.error(codes.INVALID_ENABLED, why, subject=enabled.name_span)
+            return None
+        return _enabled(enabled.expr, scope, diagnostics)
     if count is not None and for_each is not None:
         diagnostics.error(
             codes.COUNT_AND_FOR_EACH, "They exclude each other: keep one of them.", subject=for_each.name_span
@@ -36,6 +47,26 @@ def instances(block: BlockNode, scope: Scope, diagnostics: Diagnostics) -> list[
     if for_each is not None:
         return _each(for_each.expr, scope, diagnostics)
     return [Instance(key=None, scope=scope)]
+
+
+def _enabled(expression: Expression, scope: Scope, diagnostics: Diagnostics) -> list[Instance] | None:
+    before = len(diagnostics)
+    value = evaluate(expression, scope, diagnostics)
+    if len(diagnostics) > before:
+        return None
+    if not value.is_known:
+        _undecided("enabled", expression, diagnostics)
+        return None
+    try:
+        wanted = convert(value, BOOL)
+        problem = "it is null" if wanted.is_null else "it is sensitive" if value.sensitive else ""
+    except ConversionError as error:
+        wanted, problem = value, str(error)
+    if problem:
+        why = f"enabled takes true or false: {problem}."
+        diagnostics.error(codes.INVALID_ENABLED, why, subject=expression.span)
+        return None
+    return [Instance(key=None, scope=scope)] if wanted.raw is True else []
 
 
 def _counted(expression: Expression, scope: Scope, diagnostics: Diagnostics) -> list[Instance] | None:

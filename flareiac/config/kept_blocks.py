@@ -45,6 +45,7 @@ FORMAT: Final = 4
 """The version of what is kept. With another one it is made again."""
 _CODE: Final = (".py", ".pyc", ".lark")
 _REPEATS: Final = ("count", "for_each")
+_READ_EACH_TIME: Final = ("prevent_destroy", "ignore_changes")
 _OUR_ROOMS: Final = ("kernel", "lang", "config", "model", "sdk")
 _TRANSPARENT: Final = (Body, Label, TupleConstructor, ObjectConstructor, Parentheses, AttributeNode)
 
@@ -194,8 +195,9 @@ def is_plain(block: BlockNode, functions: frozenset[str], is_block_type: Callabl
                 return name in functions and all(map(plain, children(node)))
             case ObjectItem(key=key, value=value):
                 return (isinstance(key, Variable) or plain(key)) and plain(value)
-            case BlockNode(type="lifecycle"):
-                return True  # read each time
+            case BlockNode(type="lifecycle", body=body):
+                # Two attributes are read each time; conditions and others are about more than the block
+                return not body.blocks and all(each.name in _READ_EACH_TIME for each in body.attributes)
             case BlockNode(type=type_name):
                 return type_name != "dynamic" and all(map(plain, children(node)))
             case AttributeNode(name=name) if name in _REPEATS:

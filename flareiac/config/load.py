@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 
+from flareiac.config.check_block import evaluate_check
 from flareiac.config.evaluation import DataBlocks, Evaluation
 from flareiac.config.files import ModuleFiles
 from flareiac.config.kept_blocks import KeptBlocks
@@ -143,6 +144,8 @@ def _evaluate(root: ModuleCall) -> None:
             if node.startswith("module."):
                 for called in call.make_calls(node):
                     calls.setdefault(called.site, []).append(called)
+            elif node.startswith("check."):
+                evaluate_check(call, node)
             elif node not in call.module.resources:
                 call.evaluate(node)
             elif call.is_broken(node):
@@ -173,6 +176,8 @@ def _desired(call: ModuleCall, tree: ModuleTree) -> Desired:
         unread=evaluation.unread,
         bound=tuple(evaluation.bound),
         digest=_digest(tree, call.variables),
+        conditions=tuple(evaluation.conditions),
+        disabled=frozenset(evaluation.disabled),
     )
 
 

@@ -18,7 +18,7 @@ from flareiac.kernel.paths import Path
 from flareiac.lang.evaluate import evaluate
 from flareiac.lang.references import Traversal, references
 from flareiac.lang.scope import Scope
-from flareiac.lang.syntax import BlockNode, Expression
+from flareiac.lang.syntax import BlockNode, Expression, Variable
 from flareiac.lang.values import contains_sensitive
 from flareiac.model.desired import Import, Lifecycle, Removed
 from flareiac.sdk.schema import Block
@@ -53,18 +53,12 @@ def lifecycle(block: BlockNode | None, schema: Block, scope: Scope, diagnostics:
     _only_one(nested, diagnostics)
     body = nested[0].body
     ignored: tuple[Path, ...] = ()
+    ignores_all = False
     for attribute in body.attributes:
         if attribute.name == "ignore_changes":
-            ignored = tuple(_attribute_path(reference) for reference in references(attribute.expr))
-            if not ignored or ignored == (("all",),):
-                diagnostics.error(
-                    codes.INVALID_IGNORE_CHANGES,
-                    "It takes a list of attributes: ignore_changes = [properties]. Everything at once "
-                    "cannot be ignored yet.",
-                    subject=attribute.expr.span,
-                )
-            else:
-                _check_ignored(references(attribute.expr), schema, diagnostics)
+            ignores_all = isinstance(attribute.expr, Variable) and attribute.expr.name == "all"
+            everything = tuple((name,) for name in (*schema.attributes, *schema.blocks))
+            ignored = everything if ignores_all else _ignored(attribute.expr, schema, diagnostics)
         elif attribute.name in _LATER:
             diagnostics.error(
                 codes.LIFECYCLE_NOT_SUPPORTED,
@@ -74,19 +68,40 @@ def lifecycle(block: BlockNode | None, schema: Block, scope: Scope, diagnostics:
         elif attribute.name not in LIFECYCLE.attributes:
             diagnostics.error(
                 codes.UNKNOWN_ATTRIBUTE,
-                f'There is no attribute "{attribute.name}" in a lifecycle block. It takes prevent_destroy '
-                "and ignore_changes.",
+                f'There is no attribute "{attribute.name}" in a lifecycle block. It takes '
+                f"{', '.join((*LIFECYCLE.attributes, *LIFECYCLE.blocks))}."
+                f"{did_you_mean(attribute.name, LIFECYCLE.attributes)}",
                 subject=attribute.name_span,
             )
     for inner in body.blocks:
-        diagnostics.error(
-            codes.LIFECYCLE_NOT_SUPPORTED,
-            f"{inner.type} cannot be used here. Leave it out.",
-            subject=inner.header_span,
-        )
+        if inner.type not in LIFECYCLE.blocks:
+            diagnostics.error(
+                codes.UNKNOWN_BLOCK,
+                f'There is no block "{inner.type}" in a lifecycle block. It takes '
+                f"{' and '.join(LIFECYCLE.blocks)} blocks.{did_you_mean(inner.type, LIFECYCLE.blocks)}",
+                subject=inner.type_span,
+            )
     return Lifecycle(
-        prevent_destroy=flag(nested[0], "prevent_destroy", False, scope, diagnostics), ignore_changes=ignored
+        prevent_destroy=flag(nested[0], "prevent_destroy", False, scope, diagnostics),
+        ignore_changes=ignored,
+        ignores_all=ignores_all,
     )
+
+
+def _ignored(expression: Expression, schema: Block, diagnostics: Diagnostics) -> tuple[Path, ...]:
+    """The paths of a list of attributes."""
+    mentioned = references(expression)
+    ignored = tuple(map(_attribute_path, mentioned))
+    if ignored and ("all",) not in ignored:
+        _check_ignored(mentioned, schema, diagnostics)
+        return ignored
+    diagnostics.error(
+        codes.INVALID_IGNORE_CHANGES,
+        "It takes a list of attributes, ignore_changes = [properties], or the word all without brackets: "
+        "ignore_changes = all.",
+        subject=expression.span,
+    )
+    return ()
 
 
 def _only_one(blocks: Sequence[BlockNode], diagnostics: Diagnostics) -> None:

@@ -4,9 +4,11 @@ its blocks. Reads the name of the working directory.
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from copy import copy
+from dataclasses import field, replace
 
 from flareiac.config.blocks import Module
+from flareiac.config.conditions import Checked
 from flareiac.config.evaluation import Evaluation
 from flareiac.config.expand import instances
 from flareiac.config.kept_blocks import surroundings_of
@@ -30,12 +32,14 @@ from flareiac.lang.values import (
     Value,
     from_data,
     lazy_object,
+    null,
     object_value,
     resource_value,
     string,
     tuple_value,
     unknown,
 )
+from flareiac.model.conditions import Owning
 from flareiac.model.desired import OutputValue
 from flareiac.model.references import reached_by_declaration
 from flareiac.sdk.owner import Owner
@@ -164,7 +168,8 @@ class ModuleCall:
         if self.is_broken(node):
             self.failed.add(node)
             return
-        validate_variable(name, block, self.scope, diagnostics)
+        results = validate_variable(name, f"{self.prefix}{node}", block, self.scope, diagnostics)
+        self.evaluation.conditions.extend(results)
         if len(diagnostics) > before:
             self.failed.add(node)
 
@@ -211,10 +216,16 @@ class ModuleCall:
         before = len(diagnostics)
         if self.is_broken(node):
             self.failed.add(node)
-        elif self.parent is None:
+            if self.parent is not None:
+                self.parent.failed.add(f"module.{self.site.name}.{name}")
+            return
+        if self.parent is None:
             self.outputs[name] = output_value(name, block, self.scope, diagnostics)
         else:
             self.output_values[name] = called_output(name, block, self.scope, diagnostics)
+        checked = Checked(owning=Owning.OUTPUT, address=f"{self.prefix}{node}", scope=self.scope)
+        conditions = block.body.blocks_of("precondition")
+        self.evaluation.conditions.extend(checked.results(conditions, diagnostics))
         if len(diagnostics) > before:
             self.failed.add(node)
         if self.parent is not None and node in self.failed:
@@ -351,6 +362,17 @@ class ModuleCall:
             call = call.parent
         return call
 
+    def with_block(self, evaluation: Evaluation, node: str, block: BlockNode) -> "ModuleCall":
+        """This call with one more block, for an evaluation of its own: nothing is added to this one."""
+        inner = copy(self)
+        inner.evaluation = evaluation
+        module = replace(self.module, resources={**self.module.resources, node: block})
+        inner.site = replace(self.site, text=replace(self.text, module=module))
+        inner.nodes = self.nodes.with_block(node, block, evaluation.types)
+        inner.instances, inner.failed, inner.unkept = dict(self.instances), set(self.failed), set(self.unkept)
+        inner.scope = replace(self.scope, lookup=inner._lookup)
+        return inner
+
     def surroundings(self, kind: str, start: tuple[str, ...]) -> str:
         """The digest of what a block of a type sees that names these addresses."""
         known = self._seen.get((kind, start))
@@ -403,7 +425,7 @@ class ModuleCall:
             return self._repeated[block]
         kind, name = kind_and_name(block)
         values = {
-            key: self._instance_value(Address(kind, name, key, self.path)) for key in self.instances[block]
+            key: self.instance_value(Address(kind, name, key, self.path)) for key in self.instances[block]
         }
         declared = self.module.resources.get(block)
         if declared is not None and declared.body.attribute("count"):
@@ -411,7 +433,7 @@ class ModuleCall:
         elif declared is not None and declared.body.attribute("for_each"):
             value = object_value({str(key): each for key, each in values.items()})
         else:
-            return values[None]
+            return values[None] if values else null()  # enabled = false
         # Blocks are evaluated in the order of their references, so this one is whole
         self._repeated[block] = value
         return value
@@ -434,7 +456,8 @@ class ModuleCall:
         """The outputs so far; those to come are unknown."""
         return object_value({name: self.output_values.get(name, unknown()) for name in self.module.outputs})
 
-    def _instance_value(self, address: Address) -> Value:
+    def instance_value(self, address: Address) -> Value:
+        """The value of one instance that was evaluated."""
         text, evaluation = str(address), self.evaluation
         resource = evaluation.resources[text]
         recorded = evaluation.recorded(text)

@@ -5,8 +5,9 @@ block. Beside nodes, others may mention an output of a module: ``module.x.name``
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 
+from flareiac.config.blocks import scoped_data
 from flareiac.config.meta import depends_on
 from flareiac.config.module_tree import ModuleText
 from flareiac.config.own_blocks import MODULE
@@ -36,6 +37,18 @@ class ModuleNodes:
     names: dict[str, dict[str, None]] = field(default_factory=dict)
     """The declared names of each block type."""
 
+    def with_block(self, name: str, block: BlockNode, types: Mapping[str, object]) -> "ModuleNodes":
+        """The nodes with one block more."""
+        kind, label = kind_and_name(name)
+        mentions = _mentions(traversals_of(block), self.text, types)
+        return replace(
+            self,
+            nodes={**self.nodes, name: block},
+            mentioned={**self.mentioned, name: mentions},
+            after={**self.after, name: depends_on(block, Diagnostics())},
+            names={**self.names, kind: {**self.names.get(kind, {}), label: None}},
+        )
+
 
 def nodes_of(text: ModuleText, types: Mapping[str, object], diagnostics: Diagnostics) -> ModuleNodes:
     """The nodes of a module. Complains about references to what is not declared, where all of it was read."""
@@ -46,6 +59,7 @@ def nodes_of(text: ModuleText, types: Mapping[str, object], diagnostics: Diagnos
         **{f"module.{name}": block for name, block in module.calls.items()},
         **module.resources,
         **{f"output.{name}": block for name, block in module.outputs.items()},
+        **{f"check.{name}": block for name, block in module.checks.items()},
     }
     known = ModuleNodes(text=text, nodes=nodes)
     for address in module.resources:
@@ -60,7 +74,8 @@ def nodes_of(text: ModuleText, types: Mapping[str, object], diagnostics: Diagnos
             mentions = known.mentioned[name] = _mentions(traversals, text, types)
             if isinstance(node, BlockNode) and any(each.startswith("module.") for each in mentions):
                 known.after[name] = depends_on(node, Diagnostics())
-        fine = check_declared(traversals, nodes, types, complaints)
+        own = scoped_data(node) if name.startswith("check.") and isinstance(node, BlockNode) else {}
+        fine = check_declared(traversals, {**nodes, **own} if own else nodes, types, complaints)
         if not _outputs_declared(traversals, text, complaints) or not fine:
             known.undeclared.add(name)
     return known

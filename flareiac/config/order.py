@@ -117,6 +117,10 @@ def _way_out_of(
     places: Mapping[str, tuple[CallSite, str]],
     nodes: Mapping[ModuleText, ModuleNodes],
 ) -> str:
+    if circle[0] == circle[-1] and len(circle) == 2:
+        site, node = places[circle[0]]
+        if node in site.text.module.resources:
+            return "A block cannot mention itself; a postcondition calls its resource self."
     for whole, needed in pairwise(circle):
         site, node = places[whole]
         if node.startswith("var.") and needed in {

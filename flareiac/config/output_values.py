@@ -1,6 +1,5 @@
 """The values of ``output`` blocks. Pure."""
 
-from flareiac.config.conditions import check_condition
 from flareiac.config.own_blocks import OUTPUT
 from flareiac.config.shape import check_shape
 from flareiac.config.variables import flag
@@ -60,6 +59,4 @@ def _written(
             subject=block.header_span,
         )
         return None
-    for nested in block.body.blocks_of("precondition"):
-        check_condition(nested, scope, diagnostics, codes.PRECONDITION_FAILED)
     return node, evaluate(node.expr, scope, diagnostics)

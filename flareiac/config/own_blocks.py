@@ -101,7 +101,25 @@ LIFECYCLE: Final = Block(
     description="What may happen to the object of a resource.",
     attributes={
         "prevent_destroy": _attribute(BOOL, "Refuses a plan that destroys or forgets the object."),
-        "ignore_changes": _code(ListType(ANY), "Attributes that FlareIaC leaves as they are."),
+        "ignore_changes": _code(
+            ANY, "A list of attributes that FlareIaC leaves as they are; or all, without quotes."
+        ),
+        "enabled": _attribute(BOOL, "With false there is no instance; excludes count and for_each."),
+    },
+    blocks={"precondition": _many(CHECKED), "postcondition": _many(CHECKED)},
+)
+DATA_LIFECYCLE: Final = Block(
+    description="The conditions of a data block.",
+    attributes={"enabled": _attribute(BOOL, "With false it is not read; excludes count and for_each.")},
+    blocks={"precondition": _many(CHECKED), "postcondition": _many(CHECKED)},
+)
+SCOPED_DATA: Final = Block(description="A data block that this check alone reads.")
+"""Its labels and what it takes are those of a data block."""
+CHECK: Final = Block(
+    description="Assertions about what exists. One that does not hold is a warning of plan and apply.",
+    blocks={
+        "assert": _many(CHECKED, required=True),
+        "data": NestedBlock(nesting=Nesting.SINGLE, block=SCOPED_DATA),
     },
 )
 META: Final = Block(
@@ -113,7 +131,9 @@ META: Final = Block(
     },
     blocks={"lifecycle": NestedBlock(nesting=Nesting.SINGLE, block=LIFECYCLE)},
 )
-"""The attributes and blocks of every resource beside those of its type; ``data`` has no lifecycle."""
+"""The attributes and blocks of every resource beside those of its type; the lifecycle of ``data`` has
+conditions alone.
+"""
 EXCEPTION: Final = Block(
     description="Allows something for a time.",
     attributes={
@@ -211,6 +231,7 @@ OWN_BLOCKS: Final[Mapping[str, OwnBlock]] = {
     "locals": OwnBlock(LOCALS),
     "output": OwnBlock(OUTPUT, is_labelled=True),
     "module": OwnBlock(MODULE, is_labelled=True),
+    "check": OwnBlock(CHECK, is_labelled=True),
     "import": OwnBlock(IMPORT),
     "removed": OwnBlock(REMOVED),
     "moved": OwnBlock(MOVED),

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
+from flareiac.config.conditions import Lifecycles
 from flareiac.config.expand import Instance, instances
 from flareiac.config.implied_connections import ImpliedConnections
 from flareiac.config.kept_blocks import LaterSpans, Meaning, is_plain
@@ -75,6 +76,9 @@ class ResourceBlock:
             call.failed.add(self._node)
             return
         call.instances[self._node] = [instance.key for instance in expanded]
+        repeated = self._block.body.attribute("count") or self._block.body.attribute("for_each")
+        if not expanded and repeated is None:
+            self._evaluation.disabled.add(f"{call.prefix}{self._node}")
         before = len(diagnostics)
         declared = depends_on(self._block, diagnostics)
         if len(diagnostics) > before:
@@ -86,10 +90,39 @@ class ResourceBlock:
                 call.failed.add(self._node)
 
     def _add(self, instance: Instance, needed: Sequence[str], hidden: _Hidden) -> bool:
-        """Adds one instance; False where it is wrong or not known."""
+        """Adds one instance, with the answers of its conditions; False where it is wrong or not known."""
+        diagnostics = self._evaluation.diagnostics
+        address = Address(self._kind.name, self._block.labels[-1], instance.key, self._call.path)
+        lifecycles, answers = self._lifecycles, self._evaluation.conditions
+        refusal = lifecycles.before(str(address), instance.scope, answers, diagnostics)
+        before = len(diagnostics)
+        if not self._add_checked(instance, address, needed, hidden, refusal):
+            if refusal is not None:
+                # The precondition says what is wrong with the values that the block could not take
+                del diagnostics.items[before:]
+                diagnostics.add(refusal)
+            return False
+        if lifecycles.has_postconditions:
+            scope = instance.scope.child({"self": self._call.instance_value(address)})
+            refusal = lifecycles.after(str(address), scope, answers, diagnostics)
+            if refusal is not None and self._kind.kind is Kind.DATA and not self._evaluation.data.partial:
+                self._evaluation.unread.setdefault(str(address), refusal)
+        return True
+
+    @property
+    def _lifecycles(self) -> Lifecycles:
+        return Lifecycles(self._block.body.blocks_of("lifecycle"))
+
+    def _add_checked(
+        self,
+        instance: Instance,
+        address: Address,
+        needed: Sequence[str],
+        hidden: _Hidden,
+        refusal: Diagnostic | None,
+    ) -> bool:
         block, kind, diagnostics = self._block, self._kind, self._evaluation.diagnostics
         before, later = len(diagnostics), len(diagnostics.later)
-        address = Address(kind.name, block.labels[-1], instance.key, self._call.path)
         decoded = self._decoded(instance.scope, diagnostics)
         _refuse_sensitive(decoded, kind, address, diagnostics)
         attributes = dict(decoded.attributes)
@@ -113,6 +146,7 @@ class ResourceBlock:
             first=self._first,
             written=Written(block, decoded),
             owner=owner or self._inherited,
+            refusal=refusal,
         )
         start = resource.resolve(attributes)
         quiet = (len(diagnostics), len(diagnostics.later)) == (before, later)
@@ -249,12 +283,8 @@ class ResourceBlock:
         return unasked
 
     def _refuse_lifecycle(self) -> None:
-        for nested in self._block.body.blocks_of("lifecycle") if self._kind.kind is Kind.DATA else ():
-            why = (
-                "It is only read: nothing of it is created, changed or removed here. Remove the lifecycle "
-                "block."
-            )
-            self._evaluation.diagnostics.error(codes.DATA_WITH_LIFECYCLE, why, subject=nested.header_span)
+        if self._kind.kind is Kind.DATA:
+            self._lifecycles.refuse_for_data(self._evaluation.diagnostics)
 
 
 def _errors_since(diagnostics: Diagnostics, before: int) -> bool:

@@ -46,6 +46,8 @@ class ResourceInstance:
     first: Sequence[str] = ()
     written: Written | None = None
     owner: Owner | None = None
+    refusal: Diagnostic | None = None
+    """The complaint of a precondition that does not hold: a data block is not read then."""
 
     def resolve(self, attributes: Attributes) -> tuple[str, ...]:
         """Adds the instance to the resources of the evaluation. Returns the addresses that it names."""
@@ -95,6 +97,9 @@ class ResourceInstance:
     def _data(self, asked: Attributes, visible: Mapping[str, Resolved]) -> Present | None:
         """Reads a data block; None where no system is asked, or none can tell."""
         evaluation, text = self.call.evaluation, str(self.address)
+        if self.refusal is not None and not evaluation.data.partial:
+            evaluation.unread[text] = self.refusal
+            return None
         question = Question(
             provider=evaluation.registry.provider_of[self.address.type],
             type=self.address.type,

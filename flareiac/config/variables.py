@@ -4,7 +4,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from flareiac.config.conditions import decide, written_condition
+from flareiac.config.conditions import Checked, written_condition
 from flareiac.config.own_blocks import VARIABLE
 from flareiac.kernel import codes
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
@@ -31,6 +31,7 @@ from flareiac.lang.scope import Scope
 from flareiac.lang.syntax import BlockNode
 from flareiac.lang.type_expressions import TypeConstraint, parse_type
 from flareiac.lang.values import Value, string, unknown
+from flareiac.model.conditions import ConditionResult, Moment, Owning
 
 ENVIRONMENT_PREFIX = "FLAREIAC_VAR_"
 """The prefix of the environment variables that give values to variables."""
@@ -77,10 +78,14 @@ def variable_values(
     }
 
 
-def validate_variable(name: str, block: BlockNode, scope: Scope, diagnostics: Diagnostics) -> None:
+def validate_variable(
+    name: str, address: str, block: BlockNode, scope: Scope, diagnostics: Diagnostics
+) -> list[ConditionResult]:
     """Checks the ``validation`` blocks of a variable, in a scope where ``var`` has the values of all and what
-    else they mention is evaluated.
+    else they mention is evaluated. Returns the answers, of which those that do not hold are reported.
     """
+    checked = Checked(owning=Owning.VARIABLE, address=address, scope=scope)
+    results: list[ConditionResult] = []
     for nested in block.body.blocks_of("validation"):
         parts = written_condition(nested, diagnostics)
         if parts is None:
@@ -94,9 +99,11 @@ def validate_variable(name: str, block: BlockNode, scope: Scope, diagnostics: Di
                 subject=condition.span,
             )
             continue
-        verdict = decide(condition, message, scope, diagnostics, codes.INVALID_VARIABLE_VALUE)
-        if verdict.problem is not None:
-            diagnostics.add(verdict.problem)
+        result = checked.decided(Moment.GIVEN, condition, message)
+        results.append(result)
+        if result.problem is not None:
+            diagnostics.add(result.problem)
+    return results
 
 
 def called_variable(  # noqa: PLR0913 - one value, from where it comes, and where it goes

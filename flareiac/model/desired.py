@@ -11,6 +11,7 @@ from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.paths import Path
 from flareiac.kernel.records import SPARSE, UNSTORED
 from flareiac.kernel.sources import Span
+from flareiac.model.conditions import ConditionResult
 from flareiac.model.relocation import BoundPlace
 from flareiac.sdk.lakehouse import TableHistory
 from flareiac.sdk.owner import Owner
@@ -25,6 +26,8 @@ class Lifecycle:
 
     prevent_destroy: bool = False
     ignore_changes: tuple[Path, ...] = ()
+    ignores_all: bool = False
+    """True for ``ignore_changes = all``: ``ignore_changes`` names everything that can be written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,3 +122,9 @@ class Desired:
     bound: tuple[BoundPlace, ...] = ()
     """The places it names that are other ones once the root module is elsewhere."""
     digest: str = ""
+    conditions: tuple[ConditionResult, ...] = ()
+    """The answers of all conditions. Those that do not hold are no complaints of the configuration yet: a
+    plan reports those of what it is about.
+    """
+    disabled: frozenset[str] = frozenset()
+    """The addresses of the blocks that have no instance by ``enabled = false``."""

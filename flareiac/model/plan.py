@@ -12,6 +12,7 @@ from flareiac.kernel.diagnostics import Diagnostic, Severity
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import OPTIONAL, SPARSE, UNSTORED, Form, decode, encode, named
 from flareiac.model.applied_from import AppliedFrom
+from flareiac.model.conditions import ConditionResult
 from flareiac.model.costs import Costs
 from flareiac.model.desired import OutputValue
 from flareiac.model.policy import PolicyResults
@@ -229,6 +230,8 @@ class Plan:
     """The ``-refresh`` with which the systems were asked; empty in plans of releases that did not save it."""
     types: Mapping[str, int] = field(default_factory=dict, metadata=SPARSE)
     """The versions of the types of its resources and references, by type."""
+    conditions: tuple[ConditionResult, ...] = field(default=(), metadata=SPARSE)
+    """The answers of the conditions of the configuration."""
     costs: Costs | None = field(default=None, metadata=UNSTORED)
     """The costs of its actions; None where no prices were given."""
     bound: tuple[BoundPlace, ...] = field(default=(), metadata=UNSTORED)

@@ -17,6 +17,7 @@ from flareiac.model.plan import Operation, OutputChange, Plan, PlannedResource, 
 from flareiac.model.snapshot import Snapshot
 from flareiac.planning import maintenance as maintaining
 from flareiac.planning import usages as using
+from flareiac.planning.conditions import decided
 from flareiac.planning.contract_checks import second_round
 from flareiac.planning.environments import Surroundings, with_strangers_blocked
 from flareiac.planning.impacts import stopping_for, with_reactions
@@ -137,6 +138,9 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
     tasks = readers.named_in_tasks(_tasks(inputs, options, planned, references, diagnostics))
     due = tuple(task for task in tasks if task.task.due)
     alone = options.maintenance is Maintenance.ONLY
+    conditions = decided(inputs.desired.conditions, planned, inputs.desired, whole=_is_whole(options))
+    if not options.destroy and not alone:
+        diagnostics.extend(each.problem for each in conditions if each.problem is not None)
     operations = _order({} if alone else planned, usages, proposed.running, due, diagnostics)
     if alone:
         planned = _untouched(planned, tasks)
@@ -167,7 +171,12 @@ def make_plan(inputs: Inputs, options: Options, diagnostics: Diagnostics) -> Pla
         types=_versions([*planned.values(), *references.values()], inputs),
         bound=inputs.desired.bound,
         made_in=str(inputs.project.root) if inputs.desired.bound else "",
+        conditions=() if options.destroy or alone else conditions,
     )
+
+
+def _is_whole(options: Options) -> bool:
+    return not options.targets and not options.exclude
 
 
 def _owner(inputs: Inputs, address: str) -> Owner | None:

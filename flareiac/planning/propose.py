@@ -1,6 +1,6 @@
 """Asks the planners, in dependency order, about every resource that is desired or recorded. Pure."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import field, replace
 
 from flareiac.kernel import codes
@@ -220,6 +220,8 @@ def _planned(context: Context, case: ResourceCase, diagnostics: Diagnostics) -> 
     proposal = _guard(context, case, _kept(context, case, proposal))
     if context.destroy and case.address in context.desired.resources:
         proposal = _on_request(proposal)
+    elif case.desired is None and _block_of(case.address) in context.desired.disabled:
+        proposal = _with_said(proposal, _of_disabled)
     if proposal.action is Action.NO_OP and _outdated(context, case, request):
         proposal = replace(proposal, action=Action.RECORD)
     return PlannedResource(
@@ -251,7 +253,7 @@ def _request(context: Context, case: ResourceCase) -> PlanRequest:
     )
     return PlanRequest(
         address=case.address,
-        desired=_without_ignored(desired, record) if desired else None,
+        desired=_without_ignored(desired, record, case.observed) if desired else None,
         recorded=record.recorded() if record else None,
         observed=case.observed,
         references=references_for(context.desired, context.snapshot, case.address, context.observations),
@@ -334,16 +336,38 @@ def _identity_of(address: str, snapshot: Snapshot, observations: Mapping[str, Ob
     return record.identity if record else {}
 
 
-def _without_ignored(desired: DesiredResource, record: ResourceRecord | None) -> Attributes:
-    attributes = desired.attributes
-    if record is None:
+def _without_ignored(
+    desired: DesiredResource, record: ResourceRecord | None, observed: Observation
+) -> Attributes:
+    """The desired attributes with the ignored ones as they are there: changed outside of FlareIaC or not."""
+    attributes, lifecycle = desired.attributes, desired.lifecycle
+    if record is None or not lifecycle.ignore_changes:
         return attributes
-    for head, *rest in desired.lifecycle.ignore_changes:
+    there = _as_there(record.attributes, observed)
+    if lifecycle.ignores_all:
+        return there
+    for head, *rest in lifecycle.ignore_changes:
         for name in _canonical(str(head), attributes):
-            if name in record.attributes:
-                attributes = _put(attributes, [name, *rest], record.attributes)
-        attributes = _ordered(str(head), attributes, record.attributes, whole=not rest)
+            if name in there:
+                attributes = _put(attributes, [name, *rest], there)
+        attributes = _ordered(str(head), attributes, there, whole=not rest)
     return attributes
+
+
+def _as_there(recorded: Attributes, observed: Observation) -> Attributes:
+    """The recorded attributes with the values that were observed. What others added is not taken over: nobody
+    would have asked for its end where it is no longer ignored.
+    """
+    if not isinstance(observed, Present):
+        return recorded
+    live = observed.attributes
+    return {name: _live(value, live[name]) if name in live else value for name, value in recorded.items()}
+
+
+def _live(recorded: Data, live: Data) -> Data:
+    if not isinstance(recorded, dict) or not isinstance(live, dict):
+        return live
+    return {name: _live(value, live[name]) for name, value in recorded.items() if name in live}
 
 
 def _canonical(name: str, attributes: Attributes) -> tuple[str, ...]:
@@ -394,6 +418,20 @@ def _on_request(proposal: Proposal) -> Proposal:
         )
         return kept.replace("it is no longer declared", "destroy was asked for")
 
+    return _with_said(proposal, said)
+
+
+def _of_disabled(text: str) -> str:
+    return text.replace("it is no longer declared", "its block says enabled = false")
+
+
+def _block_of(address: str) -> str:
+    parsed = parse_address(address)
+    return str(parsed.block) if parsed is not None else address
+
+
+def _with_said(proposal: Proposal, said: Callable[[str], str]) -> Proposal:
+    """The proposal with other words for why."""
     steps = tuple(replace(step, why=said(step.why)) for step in proposal.steps)
     return replace(proposal, reasons=tuple(map(said, proposal.reasons)), steps=steps)
 

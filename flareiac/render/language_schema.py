@@ -9,7 +9,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from flareiac.config.backend import BackendKinds, is_switch
-from flareiac.config.own_blocks import BACKEND, LOCALS, META, MODULE, OWN_BLOCKS
+from flareiac.config.own_blocks import (
+    BACKEND,
+    DATA_LIFECYCLE,
+    LOCALS,
+    META,
+    MODULE,
+    OWN_BLOCKS,
+    SCOPED_DATA,
+)
 from flareiac.config.registry import Registry
 from flareiac.kernel.data import Json
 from flareiac.kernel.types import (
@@ -54,7 +62,7 @@ def language_schema(registry: Registry) -> Schema:
         top[name] = _labelled(content, any_label=False) if own.is_labelled else _one_or_more(content)
     data: Schema = {}
     for name, kind in sorted(registry.types.items()):
-        meta = META.attributes, {} if kind.kind is Kind.DATA else META.blocks
+        meta = META.attributes, _DATA_BLOCKS if kind.kind is Kind.DATA else META.blocks
         described = f"{kind.description} ({kind.kind.value.capitalize()} block.)"
         content = _labelled(writer.body(name, kind.schema, meta, described), any_label=False)
         if kind.kind is Kind.DATA:
@@ -72,6 +80,7 @@ def language_schema(registry: Registry) -> Schema:
     }
 
 
+_DATA_BLOCKS: Final = {"lifecycle": NestedBlock(nesting=Nesting.SINGLE, block=DATA_LIFECYCLE)}
 _Meta = tuple[Mapping[str, Attribute], Mapping[str, NestedBlock]]
 
 
@@ -92,8 +101,12 @@ class _Writer:
         for name, nested in blocks.items():
             if nested.block is BACKEND:
                 properties[name] = self._backend(path)
+            elif nested.block is SCOPED_DATA:
+                properties[name] = {"$ref": "#/properties/data"}
             else:
                 inner = name if name in meta[1] else f"{path}.{name}"
+                if nested.block is DATA_LIFECYCLE:
+                    inner = "data_lifecycle"
                 properties[name] = _nested(nested, self.body(inner, nested.block))
         is_dynamic = bool(block.blocks) and path.partition(".")[0] not in OWN_BLOCKS
         if is_dynamic:

@@ -16,6 +16,7 @@ from flareiac.model.costs import Costs
 from flareiac.model.desired import OutputValue
 from flareiac.model.plan import Operation, OutputChange, Plan, PlannedResource, PlannedTask
 from flareiac.model.policy import PolicyResults
+from flareiac.render.conditions_json import checks_json
 from flareiac.render.cost_text import cost_json, total_json
 from flareiac.render.counts import counts
 from flareiac.render.diagnostics import as_json
@@ -54,6 +55,7 @@ def plan_json(plan: Plan, *, tool_version: str, schemas: Schemas | None = None) 
         "resource_changes": [_resource_change(resource, known, plan.costs) for resource in plan.resources],
         "output_changes": {name: _output_change(output) for name, output in plan.outputs.items()},
         "configuration": _configuration(plan, known),
+        **({"checks": checks} if (checks := checks_json(plan.conditions)) else {}),
         "timestamp": datetime.fromtimestamp(plan.time, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "applyable": plan.applyable,
         "complete": not plan.targeted and not plan.maintenance_only and not plan.errored,

@@ -425,6 +425,32 @@ class OwnPlan(TypedDict):
     policy: NotRequired[Policy]
 
 
+class CheckAddress(TypedDict):
+    to_display: str
+    kind: NotRequired[str]
+    mode: NotRequired[str]
+    type: NotRequired[str]
+    name: NotRequired[str]
+    module: NotRequired[str]
+    instance_key: NotRequired[str | int]
+
+
+class CheckProblem(TypedDict):
+    message: str
+
+
+class CheckInstance(TypedDict):
+    address: CheckAddress
+    status: str
+    problems: NotRequired[list[CheckProblem]]
+
+
+class CheckedBlock(TypedDict):
+    address: CheckAddress
+    status: str
+    instances: list[CheckInstance]
+
+
 class ShownPlan(TypedDict):
     format_version: Literal["1.2"]
     terraform_version: str
@@ -434,6 +460,7 @@ class ShownPlan(TypedDict):
     resource_changes: list[ResourceChange]
     output_changes: Mapping[str, OutputChange]
     configuration: Configuration
+    checks: NotRequired[list[CheckedBlock]]
     timestamp: str
     applyable: bool
     complete: bool

@@ -131,6 +131,21 @@ job "j" {
   }
   output "o" { table = table.t }
 }
+data "table" "d" {
+  namespace = "n"
+  name      = "d"
+  lifecycle {
+    enabled = true
+    precondition {
+      condition     = 1 == 1
+      error_message = "No."
+    }
+    postcondition {
+      condition     = self.name == "d"
+      error_message = "No."
+    }
+  }
+}
 """
 """Blocks that no golden case has."""
 
