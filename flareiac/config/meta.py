@@ -23,7 +23,7 @@ from flareiac.lang.values import contains_sensitive
 from flareiac.model.desired import Import, Lifecycle, Removed
 from flareiac.sdk.schema import Block
 
-_LATER = ("replace_triggered_by", "create_before_destroy")
+_LATER = ("create_before_destroy",)
 
 
 def depends_on(block: BlockNode, diagnostics: Diagnostics) -> list[str]:

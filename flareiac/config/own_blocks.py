@@ -104,6 +104,9 @@ LIFECYCLE: Final = Block(
         "ignore_changes": _code(
             ANY, "A list of attributes that FlareIaC leaves as they are; or all, without quotes."
         ),
+        "replace_triggered_by": _code(
+            ListType(ANY), "Resources or attributes of them; a change of one replaces this resource."
+        ),
         "enabled": _attribute(BOOL, "With false there is no instance; excludes count and for_each."),
     },
     blocks={"precondition": _many(CHECKED), "postcondition": _many(CHECKED)},

@@ -3,9 +3,11 @@ systems where it is a ``data`` block, by the port of the evaluation.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from flareiac.config.meta import lifecycle
 from flareiac.config.module_call import ModuleCall
+from flareiac.config.replace_triggers import replace_triggers
 from flareiac.kernel.addresses import Address, block_address, parse_address, render_key
 from flareiac.kernel.data import Attributes, Data, references
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics
@@ -15,13 +17,13 @@ from flareiac.kernel.sources import Source, Span
 from flareiac.lang.decode import DecodedBody
 from flareiac.lang.inner_span import inner_span
 from flareiac.lang.syntax import BlockNode
-from flareiac.model.desired import DesiredResource
+from flareiac.model.desired import DesiredResource, Lifecycle
 from flareiac.model.references import reached_by_declaration
 from flareiac.model.relocation import bound_places
 from flareiac.sdk.owner import Owner
 from flareiac.sdk.references import Resolved
 from flareiac.sdk.requests import Question, ReadRequest
-from flareiac.sdk.resource_type import Decoded, Kind
+from flareiac.sdk.resource_type import Decoded, Kind, ResourceType
 from flareiac.sdk.results import Present
 
 
@@ -77,7 +79,7 @@ class ResourceInstance:
             kind=kind.kind,
             attributes=canonical,
             dependencies=tuple(direct),
-            lifecycle=lifecycle(block, kind.schema, self.call.scope, evaluation.diagnostics),
+            lifecycle=self._lifecycle(block, kind),
             owner=self.owner,
             span=self._header,
             spans=self._spans,
@@ -85,6 +87,12 @@ class ResourceInstance:
             members=there.members if there is not None else {},
         )
         return tuple(dict.fromkeys(start))
+
+    def _lifecycle(self, block: BlockNode | None, kind: ResourceType) -> Lifecycle:
+        known = lifecycle(block, kind.schema, self.call.scope, self.call.evaluation.diagnostics)
+        if block is None:
+            return known
+        return replace(known, triggers=replace_triggers(block, self.address.key, self.call))
 
     @property
     def _header(self) -> Span | None:

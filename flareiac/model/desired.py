@@ -21,6 +21,14 @@ from flareiac.sdk.results import Members
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReplaceTrigger:
+    """One entry of ``replace_triggered_by``: resources, and one of their attributes (empty: any change)."""
+
+    addresses: tuple[str, ...]
+    path: Path = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Lifecycle:
     """The ``lifecycle`` block of a resource."""
 
@@ -28,6 +36,7 @@ class Lifecycle:
     ignore_changes: tuple[Path, ...] = ()
     ignores_all: bool = False
     """True for ``ignore_changes = all``: ``ignore_changes`` names everything that can be written."""
+    triggers: tuple[ReplaceTrigger, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

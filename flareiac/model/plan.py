@@ -52,6 +52,8 @@ class PlannedResource:
     import_id: str | None = None
     destroy_object: bool = False
     replace: bool = False
+    triggered_by: str = field(default="", metadata=SPARSE)
+    """The resource, with the attribute, whose change replaces this one."""
     disturbances: tuple[Impact, ...] = ()
     resolved: Mapping[str, Attributes] = field(default_factory=dict)
     """The connections and declarations that the recorded object was reached through (for those whose block is

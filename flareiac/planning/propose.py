@@ -15,6 +15,7 @@ from flareiac.model.plan import PlannedResource
 from flareiac.model.references import connections_of, reached_by_declaration, recorded_connections
 from flareiac.model.snapshot import ResourceRecord, Snapshot
 from flareiac.planning.contract_checks import violations
+from flareiac.planning.replace_triggers import triggered_by
 from flareiac.planning.settled import Settled
 from flareiac.sdk.changes import Action, Impact, Proposal, Usage, blocker
 from flareiac.sdk.project import Project
@@ -133,7 +134,7 @@ def propose(
             diagnostic = warning(codes.NOT_PLANNED, why, address=case.address)
             unplanned[case.address] = Unplanned(address=case.address, diagnostic=diagnostic, cause=cause)
         else:
-            planned[case.address] = _planned(context, case, diagnostics)
+            planned[case.address] = _planned(context, case, planned, diagnostics)
     return planned, unplanned
 
 
@@ -169,7 +170,7 @@ def propose_again(
         case.address: case for case in cases(context) if case.address in concerned and case.address in planned
     }
     return {
-        address: _planned(context, asked[address], diagnostics) if address in asked else resource
+        address: _planned(context, asked[address], planned, diagnostics) if address in asked else resource
         for address, resource in planned.items()
     }
 
@@ -201,10 +202,18 @@ def _settled(context: Context, case: ResourceCase) -> PlannedResource | None:
     )
 
 
-def _planned(context: Context, case: ResourceCase, diagnostics: Diagnostics) -> PlannedResource:
-    if (settled := _settled(context, case)) is not None:
+def _planned(
+    context: Context,
+    case: ResourceCase,
+    others: Mapping[str, PlannedResource],
+    diagnostics: Diagnostics,
+) -> PlannedResource:
+    trigger = triggered_by(case.desired, others, context.types) if case.record is not None else ""
+    if not trigger and (settled := _settled(context, case)) is not None:
         return settled
     request = _request(context, case)
+    if trigger:
+        request = replace(request, replace=True)
     kind = context.types[case.desired.address.type if case.desired else _recorded(case).type]
     assert kind.planning.planner is not None, f"{kind.name} is managed and has no planner"
     planner = kind.planning.planner()
@@ -217,6 +226,10 @@ def _planned(context: Context, case: ResourceCase, diagnostics: Diagnostics) -> 
         diagnostic.at(subject=spans.get(diagnostic.attribute, span), address=case.address)
         for diagnostic in proposal.diagnostics
     )
+    if trigger:
+        proposal = _with_said(
+            proposal, lambda text: text.replace("asked for with -replace", f"{trigger} changes")
+        )
     proposal = _guard(context, case, _kept(context, case, proposal))
     if context.destroy and case.address in context.desired.resources:
         proposal = _on_request(proposal)
@@ -240,6 +253,7 @@ def _planned(context: Context, case: ResourceCase, diagnostics: Diagnostics) -> 
         import_id=request.import_id if proposal.action is Action.ADOPT else None,
         destroy_object=request.destroy_object,
         replace=request.replace,
+        triggered_by=trigger,
         disturbances=request.disturbances,
         resolved=case.record.resolved if case.record else {},
         previous_address=context.previous_addresses.get(case.address, ""),

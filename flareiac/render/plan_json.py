@@ -231,6 +231,8 @@ def _action_reason(resource: PlannedResource) -> str | None:
     if "delete" not in verbs:
         return None
     if "create" in verbs:
+        if resource.triggered_by:
+            return "replace_by_triggers"
         return "replace_by_request" if resource.replace else "replace_because_cannot_update"
     return "delete_because_no_resource_config" if resource.desired is None else None
 

@@ -101,6 +101,12 @@ def _titled(title: str, look: RenderOptions) -> str:
     return "\n".join(f"  {look.style.strong(line)}" for line in lines)
 
 
+def _replacement(resource: PlannedResource) -> str:
+    if resource.triggered_by:
+        return "will be replaced due to changes in replace_triggered_by"
+    return "will be replaced, as requested" if resource.replace else "must be replaced"
+
+
 def headline(resource: PlannedResource) -> str:
     """``ADDRESS will be created`` and the like, in Terraform's words where tools look for them."""
     address = printable(resource.address)
@@ -108,7 +114,7 @@ def headline(resource: PlannedResource) -> str:
         case Action.ADOPT:
             return f"{address} will be imported{' and updated in-place' if resource.proposal.changes else ''}"
         case Action.REPLACE:
-            return f"{address} {'will be replaced, as requested' if resource.replace else 'must be replaced'}"
+            return f"{address} {_replacement(resource)}"
         case Action.RECORD | Action.NO_OP if resource.previous_address:
             return moved_line(resource.previous_address, resource.address)
         case action:

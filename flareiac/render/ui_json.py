@@ -222,7 +222,13 @@ def _planned(resource: PlannedResource, clock: Clock) -> Line:
     if resource.previous_address:
         change["previous_resource"] = resource_record(resource.previous_address, resource.provider)
     if resource.action is Action.REPLACE:
-        change["reason"] = "requested" if resource.replace else "cannot_update"
+        change["reason"] = (
+            "replace_triggered_by"
+            if resource.triggered_by
+            else "requested"
+            if resource.replace
+            else "cannot_update"
+        )
     if resource.action in (Action.DELETE, Action.FORGET) and resource.desired is None:
         change["reason"] = "delete_because_no_resource_config"
     if resource.action is Action.ADOPT:

@@ -47,7 +47,7 @@ def reason_of(resource: PlannedResource) -> str:
     if resource.action in _BY_ACTION:
         return _BY_ACTION[resource.action]
     if resource.action is Action.REPLACE:
-        return _REPLACED[resource.replace]
+        return _REPLACED[resource.replace and not resource.triggered_by]
     if (serious := decisive_effect(resource)) is not None:
         return _BY_EFFECT[serious]
     if resource.action is Action.ADOPT:

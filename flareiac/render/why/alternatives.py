@@ -68,6 +68,9 @@ def _nothing(resource: PlannedResource, written: Callable[[Path], Path | None]) 
                 yield Alternative(outcome="import", how=how, source=source)
         case Action.DELETE | Action.FORGET if resource.desired is None:
             yield Alternative(outcome="no change", how="write its block again", source=source)
+        case Action.REPLACE if resource.triggered_by:
+            how = f"take {resource.triggered_by} out of its replace_triggered_by"
+            yield Alternative(outcome="no replacement", how=how, source=source)
         case Action.REPLACE if resource.replace:
             yield Alternative(outcome="no replacement", how="plan without -replace", source="-replace")
         case _:

@@ -73,7 +73,7 @@ TABLE: Final = ResourceType(
     canonical=canonical,
     computed={"uuid": STRING, "metadata_location": STRING, "snapshot_id": NUMBER},
     declaring=Declaring(follows_from_text=True),
-    planning=Planning(planner=_planner, is_settled=_is_settled),
+    planning=Planning(planner=_planner, is_replaceable=True, is_settled=_is_settled),
     recording=Recording(
         examine=_examine,
         # Version 1 recorded what only an observation says.

@@ -30,7 +30,7 @@ TOPIC: Final = ResourceType(
     description="A topic of a Kafka cluster: partitions, copies and settings.",
     canonical=canonical,
     computed={"id": STRING, "cluster_id": STRING},
-    planning=Planning(planner=_planner),
+    planning=Planning(planner=_planner, is_replaceable=True),
     recording=Recording(examine=_examine),
     relations=Relations(usages=usages, dataset=dataset),
     showing=Showing(import_ids="KAFKA/TOPIC, such as main/orders"),
