@@ -122,3 +122,26 @@ def test_drift_knows_a_move(tmp_path: Path) -> None:
     drifted = flareiac(tmp_path, "drift")
     assert drifted.code == 0, drifted.text
     assert "3 resources" in drifted.out or "No drift" in drifted.out, drifted.text
+
+
+def test_globs_move_and_forget_several_at_once(tmp_path: Path) -> None:
+    (tmp_path / "main.flare.hcl").write_text(
+        'catalog "lake" {}\n'
+        + FLAT
+        + FLAT.partition("{ catalog")[2]
+        .partition("}\n")[2]
+        .replace("orders", "raw")
+        .replace('checkpoint "c" {}\n', "")
+    )
+    assert flareiac(tmp_path, "apply", "-auto-approve").code == 0
+    before = addresses(tmp_path)
+    shown = flareiac(tmp_path, "state", "mv", "-dry-run", "table.*", "module.sales.table.*")
+    assert "table.orders would be recorded as module.sales.table.orders." in shown.out
+    assert addresses(tmp_path) == before
+    assert flareiac(tmp_path, "state", "mv", "table.*", "module.sales.table.*").code == 0
+    assert addresses(tmp_path)[1:3] == ["module.sales.table.orders", "module.sales.table.raw"]
+    assert flareiac(tmp_path, "state", "mv", "table.*", "table.x").code == 1
+    assert "would leave" in flareiac(tmp_path, "state", "rm", "-dry-run", "module.sales").out
+    assert flareiac(tmp_path, "state", "rm", "module.sales").code == 0
+    assert addresses(tmp_path) == ["checkpoint.c", "namespace.shop"]
+    assert flareiac(tmp_path, "state", "rm", "table.*").code == 1

@@ -5,7 +5,7 @@ resources themselves stay as they are.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from flareiac.app.state.recorded import recorded
+from flareiac.app.state.recorded import addresses, recorded
 from flareiac.app.state.single_operation import locked_state, write_state
 from flareiac.app.state.undrop import give_up
 from flareiac.app.workspace import Workspace
@@ -21,38 +21,86 @@ from flareiac.sdk.resource_type import ResourceType
 
 
 def move(
-    workspace: Workspace, old: str, new: str, *, lock_timeout: float, emit: Callable[[Event], None]
-) -> str:
-    """Records ``old`` as ``new``; returns what there is to say. Raises ``Failure`` or ``LockHeld``."""
+    workspace: Workspace,
+    old: str,
+    new: str,
+    *,
+    dry_run: bool,
+    lock_timeout: float,
+    emit: Callable[[Event], None],
+) -> list[str]:
+    """Records ``old`` as ``new``, or all that a glob names; returns what there is to say. ``dry_run``: says
+    what it would do. Raises ``Failure`` or ``LockHeld``.
+    """
+    with locked_state(workspace, "state mv", lock_timeout, emit) as state:
+        snapshot = state.snapshot
+        moves = _moves(snapshot, old, new)
+        for before, after in moves.items():
+            _check_move(snapshot, before, after, moves)
+        if not dry_run:
+            types = workspace.installed.registry.types
+            write_state(state, moved(snapshot, moves, workspace.driver, types))
+    becomes = "would be recorded" if dry_run else "is recorded"
+    said = [f"{before} {becomes} as {after}." for before, after in moves.items()]
+    if not dry_run:
+        said[-1] += f" {_next_plan(next(iter(moves.values())), len(moves))}"
+    return said
+
+
+def _moves(snapshot: Snapshot, old: str, new: str) -> dict[str, str]:
+    """The new addresses by the old ones. A ``*`` stands for the same text in both. Raises ``Failure``."""
+    if "*" not in old and "*" not in new:
+        before = str(_address(old))
+        recorded(snapshot, before)
+        return {before: str(_address(new))}
+    if (old.count("*"), new.count("*")) != (1, 1):
+        why = (
+            f"A glob moves to a glob, and both have one * that stands for the same text: {old} and {new} do "
+            "not. Nothing was changed."
+        )
+        raise Failure(error(codes.INVALID_ADDRESS, why))
+    head, tail = old.split("*")
+    named = {
+        address: address[len(head) : len(address) - len(tail)]
+        for address in sorted(snapshot.resources)
+        if address.startswith(head) and address.endswith(tail) and len(address) >= len(head + tail)
+    }
+    if not named:
+        why = f"The state holds nothing that {old} names. flareiac state list shows what it holds."
+        raise Failure(error(codes.NOT_IN_STATE, why))
+    return {address: str(_address(new.replace("*", part))) for address, part in named.items()}
+
+
+def _check_move(snapshot: Snapshot, old: str, new: str, moves: Mapping[str, str]) -> None:
+    """Raises ``Failure`` where a resource cannot get an address."""
     before, after = _address(old), _address(new)
     if before.type != after.type:
         is_now, would_be = with_article(before.type), with_article(after.type)
         why = f"{old} is {is_now} and {new} would be {would_be}. Nothing was changed."
         raise Failure(error(codes.CANNOT_BE_MOVED, why))
-    with locked_state(workspace, "state mv", lock_timeout, emit) as state:
-        snapshot = state.snapshot
-        recorded(snapshot, str(before))
-        if str(after) in snapshot.resources:
-            why = f"The state holds {new} already. Nothing was changed."
-            raise Failure(error(codes.CANNOT_BE_MOVED, why))
-        types = workspace.installed.registry.types
-        write_state(state, moved(snapshot, {str(before): str(after)}, workspace.driver, types))
-    return f"{old} is recorded as {new}. {_next_plan(new)}"
+    if new in snapshot.resources and (new == old or new not in moves):
+        why = f"The state holds {new} already. Nothing was changed."
+        raise Failure(error(codes.CANNOT_BE_MOVED, why))
 
 
 def remove(
-    workspace: Workspace, wanted: Sequence[str], *, lock_timeout: float, emit: Callable[[Event], None]
+    workspace: Workspace,
+    wanted: Sequence[str],
+    *,
+    dry_run: bool,
+    lock_timeout: float,
+    emit: Callable[[Event], None],
 ) -> list[str]:
-    """Forgets recorded resources, or gives up dropped ones; returns what there is to say. Raises ``Failure``
-    or ``LockHeld``.
+    """Forgets recorded resources, or gives up dropped ones; returns what there is to say. ``dry_run``: says
+    what it would do. Raises ``Failure`` or ``LockHeld``.
     """
     with locked_state(workspace, "state rm", lock_timeout, emit) as state:
-        addresses = list(dict.fromkeys(wanted))
+        named = _named(state.snapshot, wanted)
         records = [
-            state.snapshot.resources[address] for address in addresses if address in state.snapshot.resources
+            state.snapshot.resources[address] for address in named if address in state.snapshot.resources
         ]
         after, said = state.snapshot, []
-        for address in addresses:
+        for address in named:
             if address not in state.snapshot.resources:
                 after, line = give_up(workspace, after, address)
                 said.append(line)
@@ -60,9 +108,25 @@ def remove(
         for record in records:
             after = _without(after, record, workspace.installed.registry.types)
             said.append(f"{record.address} is no longer in the state. {_stays(record)}")
+        if dry_run:
+            return [f"{address} would leave the state." for address in named]
         _detach(workspace, records)
         write_state(state, after)
     return said
+
+
+def _named(snapshot: Snapshot, wanted: Sequence[str]) -> list[str]:
+    """The recorded addresses that are named: each itself, all of a block or module, or by a glob. What names
+    none may have been dropped. Raises ``Failure`` for a glob that names none.
+    """
+    named: dict[str, None] = {}
+    for each in wanted:
+        several = [each] if each in snapshot.resources else addresses(snapshot, [each])
+        if not several and "*" in each:
+            why = f"The state holds nothing that {each} names. flareiac state list shows what it holds."
+            raise Failure(error(codes.NOT_IN_STATE, why))
+        named.update(dict.fromkeys(several or [each]))
+    return list(named)
 
 
 def _address(text: str) -> Address:
@@ -76,7 +140,9 @@ def _address(text: str) -> Address:
     return address
 
 
-def _next_plan(new: str) -> str:
+def _next_plan(new: str, number: int) -> str:
+    if number > 1:
+        return "Rename their blocks and run flareiac plan, which shows what differs."
     return f"Rename its block (or write a block for {new}) and run flareiac plan, which shows what differs."
 
 

@@ -21,12 +21,17 @@ Recorded = Annotated[str, typer.Argument(help="A recorded address.")]
 Removed = Annotated[
     list[str],
     typer.Argument(
-        help="Recorded addresses, or what was dropped; ADDRESS@UUID names one of several of that address.",
+        help="Addresses or globs, or what was dropped; ADDRESS@UUID names one of several of that address.",
         metavar="ADDRESS[@UUID]...",
     ),
 ]
-Source = Annotated[str, typer.Argument(help="A recorded address.", metavar="FROM")]
-Target = Annotated[str, typer.Argument(help="The address that it gets.", metavar="TO")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what it would do, and change nothing.")]
+Source = Annotated[
+    str, typer.Argument(help="A recorded address, or a glob with one *: 'module.a.*'.", metavar="FROM")
+]
+Target = Annotated[
+    str, typer.Argument(help="The address that it gets; with one * where FROM has one.", metavar="TO")
+]
 
 
 def list_(invocation: Invocation, pattern: Patterns = None, as_json: Json = False) -> int:
@@ -52,18 +57,28 @@ def show(invocation: Invocation, address: Recorded, as_json: Json = False) -> in
     return ExitCode.DONE
 
 
-def mv(invocation: Invocation, source: Source, target: Target) -> int:
+def mv(invocation: Invocation, source: Source, target: Target, dry_run: DryRun = False) -> int:
     """Records a resource under another address."""
     with locked_work(invocation) as work:
-        done = move(work.workspace, source, target, lock_timeout=work.lock_timeout, emit=work.emit)
-    invocation.terminal.out(done)
+        lines = move(
+            work.workspace,
+            source,
+            target,
+            dry_run=dry_run,
+            lock_timeout=work.lock_timeout,
+            emit=work.emit,
+        )
+    for line in lines:
+        invocation.terminal.out(line)
     return ExitCode.DONE
 
 
-def rm(invocation: Invocation, address: Removed) -> int:
+def rm(invocation: Invocation, address: Removed, dry_run: DryRun = False) -> int:
     """Forgets recorded resources, or gives up dropped ones."""
     with locked_work(invocation) as work:
-        lines = remove(work.workspace, address, lock_timeout=work.lock_timeout, emit=work.emit)
+        lines = remove(
+            work.workspace, address, dry_run=dry_run, lock_timeout=work.lock_timeout, emit=work.emit
+        )
     for line in lines:
         invocation.terminal.out(line)
     return ExitCode.DONE
