@@ -132,6 +132,12 @@ def block_address(text: str) -> str:
     return str(parsed.block) if parsed else text
 
 
+def instance_label(text: str) -> str:
+    """The label of the block that an address names, with the key of the instance: ``orders["eu"]``."""
+    parsed = parse_address(text)
+    return f"{parsed.name}{render_key(parsed.key)}" if parsed else text.rpartition(".")[2]
+
+
 def block_type(text: str) -> str:
     """The type of the resource that an address names: ``table``, ``data.table``."""
     parsed = parse_address(text)

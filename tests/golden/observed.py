@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from flareiac.kernel.addresses import block_type
 from flareiac.kernel.data import Attributes
 from flareiac.sdk.brokers import BrokerView, PartitionOffsets, TopicOffsets
 from flareiac.sdk.lakehouse import LiveSnapshot, TableHistory
@@ -60,7 +61,7 @@ _TOPIC_DEFAULTS = {"cleanup.policy": "delete", "retention.ms": "604800000", "ret
 
 def identity(address: str, attributes: Attributes, given: Attributes) -> Attributes:
     """The identity of a resource with these attributes, as far as nothing else is given."""
-    match address.partition(".")[0]:
+    match block_type(address):
         case "job":
             return JobThere(**given).identity(attributes)
         case "checkpoint":
@@ -75,7 +76,7 @@ def identity(address: str, attributes: Attributes, given: Attributes) -> Attribu
 
 def recorded(address: str, attributes: Attributes, given: Attributes) -> Attributes:
     """The attributes that an apply has recorded of a declared resource."""
-    if address.partition(".")[0] != "job" or not given.get("writes"):
+    if block_type(address) != "job" or not given.get("writes"):
         return attributes
     written = {
         name: {"schema": one_spelling(json.dumps(item["schema"])), "id": item["id"]}
@@ -86,17 +87,17 @@ def recorded(address: str, attributes: Attributes, given: Attributes) -> Attribu
 
 def as_read(address: str, record: Attributes, desired: Attributes | None) -> TableFacts | None:
     """The facts of a table of which a plan reads no more than its entry, as nothing can differ."""
-    unread = address.partition(".")[0] == "table" and record == desired
+    unread = block_type(address) == "table" and record == desired
     return TableFacts(as_recorded=True) if unread else None
 
 
 def facts(address: str, attributes: Attributes, given: Attributes) -> object:
     """The observed facts of a resource with these attributes, which are never recorded."""
-    match address.partition(".")[0]:
+    match block_type(address):
         case "job":
             return JobThere(**given).facts(attributes)
         case "checkpoint" if given:
-            return CheckpointThere(**given).facts(address.partition(".")[2])
+            return CheckpointThere(**given).facts(address.rpartition(".")[2])
         case "namespace":
             return NamespaceFacts(tables=tuple(given.get("tables", ())))
         case "topic":

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar, Final, Self
 
+from flareiac.kernel.addresses import instance_label
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.sdk.secrets import resolve_all
@@ -69,7 +70,7 @@ class CatalogSpec(ABC):
     @property
     def label(self) -> str:
         """The block's label: the first part of import ids."""
-        return self.address.rpartition(".")[2]
+        return instance_label(self.address)
 
     @property
     def shown(self) -> str:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Final
 
+from flareiac.kernel.addresses import instance_label, parse_address
 from flareiac.kernel.data import Attributes, Data, Reference
 from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Failure, did_you_mean, error
 from flareiac.kernel.lazy_dataclass import dataclass
@@ -192,13 +193,19 @@ def _declared(place: Place, known: Mapping[tuple[Reference, str, str], str]) -> 
     return LeftOut(id=place.id, why=f"it is declared as {address}", declared=True)
 
 
+def _root_last(reference: Resolved) -> bool:
+    """A key of order: a label means the catalog of the root module where a module has that label too."""
+    parsed = parse_address(reference.address)
+    return parsed is not None and not parsed.module
+
+
 def _asked(request: ImportRequest) -> tuple[Resolved, str]:
     """The catalog that a pattern begins with (or the only one there is), and the rest of the pattern. Raises
     ``Failure``.
     """
     catalogs = {
-        reference.address.rpartition(".")[2]: reference
-        for reference in request.references.values()
+        instance_label(reference.address): reference
+        for reference in sorted(request.references.values(), key=_root_last)
         if reference.type == "catalog"
     }
     label, _, rest = request.pattern.partition(".")

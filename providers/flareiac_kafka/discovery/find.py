@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import Final
 
+from flareiac.kernel.addresses import block_type, instance_label, parse_address
 from flareiac.kernel.data import Reference
 from flareiac.kernel.diagnostics import Diagnostic, Failure, did_you_mean, error
 from flareiac.sdk.importing import Importable, ImportRequest, LeftOut, Written, WrittenBlock
@@ -17,7 +18,6 @@ from flareiac_kafka.topic.managed_by import another_state
 from flareiac_kafka.topic.spec import TopicDefinition
 
 _LABEL: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
-_TYPE: Final = "kafka."
 
 
 def importable_topics(request: ImportRequest, lineage: str) -> Sequence[Importable | LeftOut]:
@@ -30,7 +30,7 @@ def importable_topics(request: ImportRequest, lineage: str) -> Sequence[Importab
     declared = {
         definition.name: address
         for address, attributes in request.declared.items()
-        if address.startswith("topic.")
+        if block_type(address) == "topic"
         for definition in [TopicDefinition.of(attributes)]
         if definition.kafka.address == connection.address
     }
@@ -48,7 +48,7 @@ def _item(
     connection: Resolved, name: str, live_topic: LiveTopic, known: tuple[str | None, str]
 ) -> Importable | LeftOut:
     address, lineage = known
-    label = connection.address.removeprefix(_TYPE)
+    label = instance_label(connection.address)
     import_id = f"{label}/{name}"
     if address is not None:
         return LeftOut(id=import_id, why=f"it is declared as {address}", declared=True)
@@ -95,8 +95,8 @@ def _label_of(name: str) -> str:
 def _asked(request: ImportRequest) -> tuple[Resolved, str]:
     """The connection that a pattern begins with, and the rest of it. Raises ``Failure``."""
     connections = {
-        reference.address.removeprefix(_TYPE): reference
-        for reference in request.references.values()
+        instance_label(reference.address): reference
+        for reference in sorted(request.references.values(), key=_root_last)
         if reference.type == "kafka"
     }
     label, _, rest = request.pattern.partition("/")
@@ -113,6 +113,12 @@ def _asked(request: ImportRequest) -> tuple[Resolved, str]:
     )
 
 
+def _root_last(reference: Resolved) -> bool:
+    """A key of order: a label means the connection of the root module where a module has that label too."""
+    parsed = parse_address(reference.address)
+    return parsed is not None and not parsed.module
+
+
 def _fits(text: str, pattern: str) -> bool:
     return fnmatchcase(text, pattern.replace("[", "[[]"))
 
@@ -121,5 +127,5 @@ def _nothing(pattern: str, connection: Resolved) -> Diagnostic:
     return error(
         codes.IMPORT_PATTERN_UNCLEAR,
         f'{connection.address} was asked and has no topic "{pattern}". * stands for anything in the name: '
-        f"{connection.address.removeprefix(_TYPE)}/*.",
+        f"{instance_label(connection.address)}/*.",
     )

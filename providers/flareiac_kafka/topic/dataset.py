@@ -1,5 +1,6 @@
 """A topic as the dataset that it is to other programs. Pure."""
 
+from flareiac.kernel.addresses import instance_label
 from flareiac.kernel.data import Attributes
 from flareiac.sdk.dataset_names import DatasetName, topic_dataset
 from flareiac.sdk.lineage import Dataset
@@ -16,5 +17,5 @@ def dataset(attributes: Attributes, references: References, _project: Project) -
     if connection is None:
         return None
     name = topic_dataset(ConnectionDefinition.of(connection.attributes).bootstrap_servers, topic.name)
-    source = DatasetName(namespace=name.namespace, name=topic.kafka.address.removeprefix("kafka."))
+    source = DatasetName(namespace=name.namespace, name=instance_label(topic.kafka.address))
     return Dataset(name=name, source=source)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import field
 
+from flareiac.kernel.addresses import instance_label
 from flareiac.kernel.data import Attributes
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.records import decode
@@ -30,7 +31,7 @@ class TopicDefinition:
     @property
     def import_id(self) -> str:
         """``KAFKA/TOPIC``: the connection by its block's label."""
-        return f"{self.kafka.address.removeprefix('kafka.')}/{self.name}"
+        return f"{instance_label(self.kafka.address)}/{self.name}"
 
     @property
     def settings(self) -> Mapping[str, str]:

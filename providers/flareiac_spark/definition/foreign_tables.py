@@ -1,13 +1,12 @@
 """Warns about tables of other owners that a job streams. Pure."""
 
+from flareiac.kernel.addresses import block_type
 from flareiac.kernel.diagnostics import Diagnostics
 from flareiac.sdk.project import Project
 from flareiac_spark import codes
 from flareiac_spark.definition.job_definition import JobDefinition
 from flareiac_spark.definition.streamed_tables import streamed_tables
 from flareiac_spark.places import place_of
-
-_DATA = "data."
 
 
 def warn_of_expiry(name: str, job: JobDefinition, project: Project, diagnostics: Diagnostics) -> None:
@@ -18,7 +17,7 @@ def warn_of_expiry(name: str, job: JobDefinition, project: Project, diagnostics:
     for table in dict.fromkeys(
         streamed_table.table
         for streamed_table in streamed_tables(job)
-        if streamed_table.table.startswith(_DATA)
+        if block_type(streamed_table.table).startswith("data.")
     ):
         diagnostics.warning(
             codes.SOURCE_OWNER_EXPIRES,

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+from flareiac.kernel.addresses import parse_address
 from flareiac.kernel.data import Attributes, Data
 from flareiac.kernel.diagnostics import Diagnostics, Failure, Severity
 from flareiac.kernel.records import decode, encode
@@ -21,7 +22,7 @@ from flareiac_spark.engine.engine_block import DriverBlock, EngineBlock
 from flareiac_spark.engine.engine_definition import EXTERNAL, DriverSize, EngineDefinition, control_place
 from flareiac_spark.engine.openlineage_settings import openlineage_of
 from flareiac_spark.engine.pools import pools_of
-from flareiac_spark.places import escaped, recorded_place
+from flareiac_spark.places import escaped, recorded_place, short_name
 from flareiac_spark.runtime.lock_file import read_lock
 from flareiac_spark.settings import meant
 from flareiac_spark_runtime.storage import hadoop_settings, is_object_uri, object_uri
@@ -69,7 +70,7 @@ def canonical(
         conf={**conf, **cluster.settings_of(wanted, kind, conf, references, project, diagnostics)},
         packages=tuple(sorted(set(wanted.packages or ()))),
         driver=DriverSize(memory=driver.memory or "1g", cores=driver.cores or 1),
-        runtime_location=_location(wanted.runtime_location, decoded.name, project, diagnostics),
+        runtime_location=_location(wanted.runtime_location, _folder(decoded), project, diagnostics),
         idle_shutdown_ms=_idle_shutdown(wanted.idle_shutdown, kind),
         deploy_mode="cluster" if wanted.deploy_mode == "cluster" else "",
         proxy_user=cluster.proxy_user_of(wanted.submit_options),
@@ -166,8 +167,14 @@ def _place(location: str, project: Project) -> str | None:
     return uri if uri.count("/") > 2 else None
 
 
-def _location(location: Data, name: str, project: Project, diagnostics: Diagnostics) -> str:
-    default = f".flareiac/runtime/{project.workspace}/{escaped(name)}"
+def _folder(decoded: Decoded) -> str:
+    """The name of its own folder: in the root module its label, as it was before there were modules."""
+    parsed = parse_address(decoded.address)
+    return short_name(decoded.address) if parsed is not None and parsed.module else escaped(decoded.name)
+
+
+def _location(location: Data, folder: str, project: Project, diagnostics: Diagnostics) -> str:
+    default = f".flareiac/runtime/{project.workspace}/{folder}"
     if location is None:
         return default
     place = _place(location, project) if isinstance(location, str) else None
