@@ -50,6 +50,12 @@ CORE: Final[Commands] = {
         "Lay out the files of a project as terraform fmt does: indentation, spaces and alignment.",
         reads_only=True,
     ),
+    "console": Command(
+        ".console:console",
+        "Evaluate expressions with the values of the project: on a prompt, or one for each line of standard "
+        "input.",
+        reads_only=True,
+    ),
     "plan": Command(
         ".plan:plan",
         "Show what would happen to tables, data, running queries and their state. Changes nothing.",

@@ -23,8 +23,6 @@ _NO_LOGIN: Final = (
 
 SUBSTITUTES: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "console": "The value of an expression: write an output block, and flareiac plan shows what it would "
-        "be.",
         "test": "flareiac validate checks the configuration; apply has Spark check the SQL before it changes "
         "anything.",
         "providers": "Providers are Python packages that pip installs; flareiac explain lists their blocks.",

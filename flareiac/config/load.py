@@ -52,6 +52,8 @@ class Configuration:
     """The state that it was evaluated with, under the addresses of now."""
     sources: Mapping[str, Source]
     settings: Settings
+    root: ModuleCall
+    """The call of the root module, for expressions that are typed."""
 
 
 def load(  # noqa: PLR0913 - the last two are for single commands
@@ -104,6 +106,7 @@ def load(  # noqa: PLR0913 - the last two are for single commands
         snapshot=evaluation.snapshot,
         sources=sources,
         settings=settings,
+        root=call,
     )
 
 

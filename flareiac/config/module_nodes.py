@@ -76,7 +76,7 @@ def nodes_of(text: ModuleText, types: Mapping[str, object], diagnostics: Diagnos
                 known.after[name] = depends_on(node, Diagnostics())
         own = scoped_data(node) if name.startswith("check.") and isinstance(node, BlockNode) else {}
         fine = check_declared(traversals, {**nodes, **own} if own else nodes, types, complaints)
-        if not _outputs_declared(traversals, text, complaints) or not fine:
+        if not check_outputs(traversals, text, complaints) or not fine:
             known.undeclared.add(name)
     return known
 
@@ -136,7 +136,7 @@ def _output_name(traversal: Traversal, text: ModuleText) -> str | None:
     return step if isinstance(step, str) else None
 
 
-def _outputs_declared(traversals: Iterable[Traversal], text: ModuleText, diagnostics: Diagnostics) -> bool:
+def check_outputs(traversals: Iterable[Traversal], text: ModuleText, diagnostics: Diagnostics) -> bool:
     """Complains about outputs that the called module does not have; True if all is well."""
     good = True
     for traversal in traversals:

@@ -1,10 +1,12 @@
 """Reads source text into syntax. Every complaint becomes a diagnostic; what could be read is handed on."""
 
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
 from flareiac.kernel import codes
-from flareiac.kernel.diagnostics import Diagnostics, Related
+from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Related
 from flareiac.kernel.sources import Source
 from flareiac.lang import lalr
 from flareiac.lang.build import Builder
@@ -75,7 +77,16 @@ def parse_expression(source: Source, diagnostics: Diagnostics) -> Expression | N
     prefix = "value = (\n"
     text = prefix + source.text + "\n)\n"
     origin = Origin(source, -len(prefix))
-    body = _read(text, origin, diagnostics)
+    problems = Diagnostics()
+    try:
+        tokenize(source.text)  # else the parenthesis behind it would be taken for what closes a bracket
+    except InvalidSyntax as stopped:
+        diagnostics.error(
+            stopped.code, stopped.detail, subject=Origin(source, 0).span(stopped.start, stopped.end)
+        )
+        return None
+    body = _read(text, origin, problems)
+    diagnostics.extend(_at_the_end(problems, len(source.text)))
     match body.attributes if body is not None else ():
         case ():
             return None
@@ -85,6 +96,16 @@ def parse_expression(source: Source, diagnostics: Diagnostics) -> Expression | N
             subject = origin.span(len(prefix), len(text))
             diagnostics.error(codes.INVALID_SYNTAX, "One expression is expected here.", subject=subject)
             return None
+
+
+def _at_the_end(problems: Diagnostics, end: int) -> Iterator[Diagnostic]:
+    """Yields the complaints, without a word of the parenthesis that is put behind an expression."""
+    for each in problems:
+        behind = each.subject is not None and each.subject.start.offset >= end
+        if behind and each.code == codes.INVALID_SYNTAX.id:
+            yield replace(each, detail="The text ends where the expression has to go on.")
+        else:
+            yield each
 
 
 def _item(text: str, key: str, origin: Origin, kept: SyntaxCache, diagnostics: Diagnostics) -> Body:

@@ -295,6 +295,13 @@ PRINTED: Final = (
         "output",
         version_in="in no field: it is Terraform's",
     ),
+    _printed(
+        "console",
+        "One line of the console: the value of an expression, or what is wrong with it",
+        printed.CONSOLE,
+        "console",
+        version_in="in no field: programs read `value`, `type` and `error`",
+    ),
     _printed("doctor", "State of a machine and of the systems", printed.Doctor, "doctor"),
     _printed("explain", "One explanation, or all names", printed.Explained | printed.Entries, "explain"),
     _printed("state-list", "Recorded addresses", printed.Addresses, "state list"),

@@ -171,6 +171,22 @@ class Output(TypedDict):
     value: Any
 
 
+class ConsoleValue(TypedDict):
+    """``type`` as in ``Output``; ``unknown`` and ``sensitive`` are true at such places."""
+
+    value: Any
+    type: Any
+    unknown: NotRequired[Any]
+    sensitive: NotRequired[Any]
+
+
+class ConsoleError(TypedDict):
+    error: Diagnostic
+
+
+CONSOLE: Final = ConsoleValue | ConsoleError
+
+
 class Explained(TypedDict):
     format_version: Literal["1.0"]
     name: str

@@ -1,6 +1,7 @@
 """Each document that a command prints with ``-json`` fits its schema, and each such command has one."""
 
 import json
+import subprocess
 import typing
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +16,7 @@ from flareiac.sdk.commands import Command, Commands, Group
 from tests.formats.documents import PRINTED, Document
 from tests.formats.printed_checks import check_lines, check_printed
 from tests.iceberg.discovery.shapes import catalog_of
-from tests.support.command_line import flareiac
+from tests.support.command_line import arguments, environment, flareiac
 
 PROJECT = """
 flareiac {
@@ -122,6 +123,26 @@ def _printed(root: Path, *words: str) -> str:
 )
 def test_a_document_fits(root: Path, name: str, words: str) -> None:
     check_printed(name, _printed(root, *words.split()))
+
+
+def test_lines_of_the_console_fit(root: Path) -> None:
+    asked = "table.t\n1 +\n[sensitive(1), table.each]\ntype(1)\n\n"
+    done = subprocess.run(
+        arguments("console", "-json"),
+        cwd=root,
+        env=environment(),
+        input=asked,
+        capture_output=True,
+        text=True,
+    )
+    check_lines("console", done.stdout)
+    assert [sorted(json.loads(line)) for line in done.stdout.splitlines()] == [
+        ["type", "value"],
+        ["error"],
+        ["sensitive", "type", "value"],
+        ["type", "value"],
+        ["error"],
+    ]
 
 
 def test_plans_fit(root: Path) -> None:

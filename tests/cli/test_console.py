@@ -1,0 +1,115 @@
+"""``console`` as a person uses it on a terminal, and as programs do by pipes."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support.command_line import arguments, environment
+
+PROJECT = """
+variable "env" { default = "dev" }
+variable "key" {
+  default   = "hush"
+  sensitive = true
+}
+locals {
+  regions = ["eu", "us"]
+}
+table "t" {
+  namespace = "n"
+  column "id" { type = "long" }
+}
+module "part" {
+  source   = "./part"
+  for_each = toset(["a"])
+  word     = "${each.key}!"
+}
+"""
+PART = 'variable "word" {}\nlocals { twice = "${var.word}${var.word}" }\noutput "word" { value = var.word }\n'
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "main.flare.hcl").write_text(PROJECT)
+    (tmp_path / "part").mkdir()
+    (tmp_path / "part" / "part.flare.hcl").write_text(PART)
+    return tmp_path
+
+
+def piped(root: Path, text: str | bytes, *words: str) -> "subprocess.CompletedProcess[str]":
+    content = text.encode() if isinstance(text, str) else text
+    done = subprocess.run(
+        arguments("console", *words), cwd=root, env=environment(), input=content, capture_output=True
+    )
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def test_expressions_are_read_from_standard_input(root: Path) -> None:
+    done = piped(
+        root, 'upper(var.env)\n\n[\n  1,\n  local.regions[0],\n]\nmodule.part["a"].word\nexit\nnope\n'
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == '"DEV"\n[\n  1,\n  "eu",\n]\n"a!"\n'
+    done = piped(root, "<<X\n a\nX\n1 +\n2\n")
+    assert (done.returncode, done.stdout) == (1, "<<EOT\n a\n\nEOT\n")
+    assert "has to go on" in done.stderr
+
+
+def test_options_choose_the_values(root: Path) -> None:
+    (root / "other.vars.hcl").write_text('env = "file"\n')
+    assert piped(root, "var.env", "-var", "env=given").stdout == '"given"\n'
+    assert piped(root, "var.env", "-var-file=other.vars.hcl").stdout == '"file"\n'
+    assert piped(root, "local.twice", '-scope=module.part["a"]').stdout == '"a!a!"\n'
+    done = piped(root, "1", "-scope=module.port")
+    assert done.returncode == 1
+    assert "module.part" in done.stderr
+
+
+def test_each_line_has_one_answer_in_json(root: Path) -> None:
+    asked = [
+        "1 + 1",
+        "nope",
+        "[",
+        "",
+        '"\xff',
+        "var.key",
+        "type(local.regions)",
+        "# comment",
+        "(" * 300,
+    ]
+    done = piped(root, "\n".join(asked), "-json")
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [next(iter(answer)) for answer in answers] == [
+        *("value", "error", "error", "error", "error", "value", "value", "error", "error")
+    ]
+    assert (done.returncode, done.stderr) == (1, "")
+    assert answers[0] == {"value": 2, "type": "number"}
+    assert "hush" not in done.stdout
+
+
+def test_what_is_sensitive_is_never_shown(root: Path) -> None:
+    for expression in ("var.key", "var", "[var.key]", "upper(var.key)", "var.key.nope", "tonumber(var.key)"):
+        for words in ((), ("-json",)):
+            done = piped(root, expression, *words)
+            assert "hush" not in (done.stdout + done.stderr).lower(), (expression, words)
+
+
+def test_a_folder_without_files_has_functions(tmp_path: Path) -> None:
+    assert piped(tmp_path, 'join("-", [1, 2])').stdout == '"1-2"\n'
+
+
+@pytest.mark.parametrize("content", [b"\xff\n", b'"\xff"\n', b"\0\n", b"a\r\nb", b"type()\n"])
+def test_bad_bytes_and_calls_are_errors(root: Path, content: bytes) -> None:
+    done = piped(root, content)
+    assert done.returncode == 1
+    assert "Error: " in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_wrong_configuration_is_said_and_nothing_evaluated(root: Path) -> None:
+    (root / "main.flare.hcl").write_text("locals {\n  a = nope\n}\n")
+    done = piped(root, "1")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "main.flare.hcl line 2" in done.stderr
