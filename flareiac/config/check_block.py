@@ -59,7 +59,7 @@ def _with_data(
     """
     if not own:
         return call, None
-    (node,) = own
+    node = next(iter(own))  # of several, which were complained about, the first
     outer, scratch = call.evaluation, Diagnostics()
     evaluation = replace(
         outer,
