@@ -37,10 +37,11 @@ def _outcome(case: Case, text: str, root: Path) -> Any:
     diagnostics = Diagnostics()
     desired = configuration(text, root, diagnostics, case.data_blocks())
     if diagnostics.has_errors:
-        return sorted((each.code, each.address, each.attribute) for each in diagnostics)
+        return sorted(repr((each.code, each.address, each.attribute)) for each in diagnostics)
     made = make_plan(planning_inputs(case, root, desired), case.options.planning(), diagnostics)
     plan: dict[str, Any] = plan_json(made, tool_version="0.0.0", schemas=dict(installed().registry.schemas))
     plan["flareiac"].pop("configuration")  # the digest of the text
+    plan["flareiac"].pop("lineage")  # by chance, where there is no state
     return json.loads(json.dumps(_without_places(plan)))
 
 

@@ -95,6 +95,8 @@ def _put(content: dict[str, Any], block: BlockNode, form: BodyForm) -> None:
 
 def _value(expr: Expression, reading: Reading) -> Any:
     match expr:
+        case Literal(value=str()) if reading is Reading.CODE:
+            raise ValueError("JSON cannot say that")
         case Literal(value=str(text)):
             return _escaped(text) if reading is Reading.TEMPLATE else text
         case Literal(value=Decimal() as number):
