@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command_line import arguments, environment
+from tests.support.command_line import arguments, environment, flareiac
+from tests.support.pseudo_terminal import on_terminal
 
 PROJECT = """
 variable "env" { default = "dev" }
@@ -67,6 +68,21 @@ def test_options_choose_the_values(root: Path) -> None:
     assert "module.part" in done.stderr
 
 
+def test_references_have_what_the_state_records_and_nothing_is_written(root: Path) -> None:
+    assert piped(root, "table.t.uuid").stdout == "(known after apply)\n"
+    applied = flareiac(root, "apply", "-auto-approve")
+    assert applied.code == 0, applied.text
+    before = {path: path.stat().st_mtime_ns for path in root.rglob("*")}
+    recorded = json.loads(flareiac(root, "show", "-json").out)
+    uuid = next(
+        each["flareiac"]["identity"]["uuid"]
+        for each in recorded["values"]["root_module"]["resources"]
+        if each["address"] == "table.t"
+    )
+    assert piped(root, "table.t.uuid").stdout == f'"{uuid}"\n'
+    assert {path: path.stat().st_mtime_ns for path in root.rglob("*")} == before
+
+
 def test_each_line_has_one_answer_in_json(root: Path) -> None:
     asked = [
         "1 + 1",
@@ -113,3 +129,24 @@ def test_a_wrong_configuration_is_said_and_nothing_evaluated(root: Path) -> None
     done = piped(root, "1")
     assert (done.returncode, done.stdout) == (1, "")
     assert "main.flare.hcl line 2" in done.stderr
+
+
+def test_a_person_edits_lines_and_leaves_them(root: Path) -> None:
+    with on_terminal(root, "console") as screen:
+        screen.until(lambda: screen.text.endswith("> "))
+        screen.type("local.reg\t[\n0]\n")
+        screen.until(lambda: '"eu"' in screen.text)
+        screen.type("nope\n")
+        screen.until(lambda: "Error" in screen.text and screen.text.endswith("> "))
+        screen.type("[1,\n")
+        screen.until(lambda: screen.text.endswith(". "))
+        screen.type("\x03")
+        screen.until(lambda: screen.text.endswith("> "))
+        screen.type("1 + 40\n")
+        screen.until(lambda: "41" in screen.text)
+        screen.type("exit\n")
+        assert screen.end() == 0
+    with on_terminal(root, "console") as screen:
+        screen.until(lambda: screen.text.endswith("> "))
+        screen.type("\x04")
+        assert screen.end() == 0
