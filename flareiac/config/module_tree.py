@@ -160,8 +160,10 @@ class _Reader:
 
     def _refuse_root_blocks(self, module: Module) -> None:
         """Reports what has a meaning for the whole project only."""
-        for block in (*module.imports, *module.policies.values()):
+        for block in (*module.imports, *module.removed, *module.policies.values()):
             why = f"It is about the whole project: move the {block.type} block into the root module."
+            if block.type == "removed":
+                why += " Its from then begins with the address of this module."
             self._diagnostics.error(codes.ROOT_MODULE_ONLY, why, subject=block.header_span)
         for block in module.settings:
             written = [(each.name, each.name_span) for each in block.body.attributes]
