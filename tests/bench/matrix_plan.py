@@ -24,7 +24,7 @@ from tests.bench.matrix_kafka import Servers, connections, write_files
 from tests.bench.matrix_model import Grouped, Measured, Unique
 from tests.bench.matrix_rows import LANDED
 from tests.bench.matrix_verdict import Planned, blockers_of, judge, next_job, paste
-from tests.golden.case import Case, CaseOptions, main_configuration, planning_inputs
+from tests.golden.case import Case, CaseOptions, configuration, planning_inputs, recorded_state
 
 _SERVERS: Final = Servers(plain="127.0.0.1:9092", login="127.0.0.1:9093", other="127.0.0.1:9094")
 _OPERATORS: Final = {Grouped: "stateStoreSave", Unique: "dedupe", Measured: "symmetricHashJoin"}
@@ -78,8 +78,10 @@ def _plan(root: Path, cells: Sequence[Cell], job_of: Callable[[Cell], Job]) -> P
         options=CaseOptions(),
     )
     # The code of a step is read with its block, from the one folder that it has before and after
+    _write_code(root, before)
+    recorded = recorded_state(case, root)
     _write_code(root, after)
-    desired = main_configuration(case, root, diagnostics)
+    desired = configuration(case.main, root, diagnostics, snapshot=recorded)
     _write_code(root, before)
     inputs = planning_inputs(case, root, desired)
     _write_code(root, after)
