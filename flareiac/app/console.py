@@ -84,7 +84,7 @@ def _counts(complaint: Diagnostic) -> bool:
 
 
 def _argument_of_type(expression: Expression) -> Expression | None:
-    """What ``type(...)`` asks about, None for any other expression."""
+    """The argument of ``type(...)``; None for any other expression."""
     match expression:
         case Call(name=name, arguments=(argument,), expand=False) if name == _TYPE:
             return argument

@@ -111,7 +111,7 @@ class Lifecycles:
     def after(
         self, address: str, scope: Scope, answers: list[ConditionResult], diagnostics: Diagnostics
     ) -> Diagnostic | None:
-        """The same of the postconditions."""
+        """Adds the answers of the postconditions. Returns the complaint of one that does not hold."""
         return self._add(Moment.AFTER, address, scope, answers, diagnostics)
 
     def _add(

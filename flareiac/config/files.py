@@ -12,7 +12,7 @@ from flareiac.kernel.sources import Source, Span
 
 SUFFIX = ".flare.hcl"
 JSON = ".json"
-"""What ends the name of a file in HCL's JSON syntax, after the ending that it has in native syntax."""
+"""The ending of a file in HCL's JSON syntax, behind the ending that it has in native syntax."""
 VARIABLE_FILES = ("flareiac.vars.hcl", f"flareiac.vars.hcl{JSON}")
 _AUTO = ".auto.vars.hcl"
 

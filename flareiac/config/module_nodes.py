@@ -27,9 +27,9 @@ class ModuleNodes:
     text: ModuleText
     nodes: Mapping[str, AttributeNode | BlockNode]
     mentioned: dict[str, list[str]] = field(default_factory=dict)
-    """What a node mentions, declared or not. Of a call: what decides its instances."""
+    """The nodes that each node mentions, declared or not; a call has those that decide its instances."""
     arguments: dict[str, dict[str, list[str]]] = field(default_factory=dict)
-    """What each argument of a call mentions, by call and variable."""
+    """The nodes that each argument of a call mentions, by call and variable."""
     after: dict[str, list[str]] = field(default_factory=dict)
     """The names in the ``depends_on`` of each call, and of each block that mentions a call."""
     undeclared: set[str] = field(default_factory=set)
@@ -82,7 +82,7 @@ def nodes_of(text: ModuleText, types: Mapping[str, object], diagnostics: Diagnos
 
 
 def _traversals(name: str, node: AttributeNode | BlockNode) -> list[Traversal]:
-    """What a node reads; the source of a call is a text that is read before any value is known."""
+    """The references of a node. The source of a call has none: it is read before any value is known."""
     if not name.startswith("module.") or not isinstance(node, BlockNode):
         return traversals_of(node)
     attributes = [attribute for attribute in node.body.attributes if attribute.name != "source"]

@@ -23,11 +23,12 @@ def replace_triggers(block: BlockNode, key: InstanceKey, call: ModuleCall) -> tu
         attribute = nested.body.attribute("replace_triggered_by")
         if attribute is None:
             continue
-        diagnostics, kind = call.evaluation.diagnostics, call.evaluation.types[block.type]
-        if not kind.planning.is_replaceable:
+        diagnostics, types = call.evaluation.diagnostics, call.evaluation.types
+        if not types[block.type].planning.is_replaceable:
+            replaceable = [name for name, each in types.items() if each.planning.is_replaceable]
             why = (
-                f"{with_article(block.type, capital=True)} cannot be replaced: it holds no data that would "
-                "begin anew. Remove replace_triggered_by."
+                f"{with_article(block.type, capital=True)} cannot be replaced by the change of another "
+                f"resource; these can: {', '.join(replaceable)}. Remove replace_triggered_by."
             )
             diagnostics.error(codes.INVALID_REPLACE_TRIGGER, why, subject=attribute.name_span)
             continue

@@ -414,8 +414,8 @@ class Evaluator:
         return tuple_value(results).with_sensitive(source.sensitive)
 
     def spread_unknown(self, source: Value, element: Type | None, steps: SplatSteps, expr: Node) -> Value:
-        """What is known of a splat of an unknown value: a list of so many elements as there will be, or
-        anything where the value may turn out to be null.
+        """The value of a splat of an unknown value: a list of unknown length, or an unknown value of any type
+        where the source may turn out to be null.
         """
         before = len(self.diagnostics)
         result = self.after_splat(unknown(source.type if element is None else element), steps, expr)

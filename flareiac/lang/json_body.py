@@ -61,7 +61,7 @@ class BodyForm(Protocol):
     """The meaning of the members of an object that is a body."""
 
     def reading(self, name: str) -> Reading | None:
-        """How the attribute of this name is read; None where there is none."""
+        """The way in which the attribute of this name is read; None where there is none."""
 
     def block(self, name: str) -> "BlockForm | None":
         """The form of the blocks of this name; None where there are none."""
@@ -181,7 +181,7 @@ class _Reader:
                 continue
             reading, block = form.reading(name.text), form.block(name.text)
             if reading is None and block is None and (is_top or _is_like_a_block(member)):
-                # Whoever reads the body says that there is no such block
+                # The reader of the body says that there is no such block
                 blocks.append(self.block_node(name.text, (), name, JsonObject((), member.start, member.end)))
             elif block is not None:
                 blocks += self.top_blocks(name, member, block) if is_top else self.blocks(name, member, block)
@@ -272,7 +272,7 @@ class _Reader:
         mark: JsonValue,
         labels: tuple[JsonString, ...] = (),
     ) -> Iterator[tuple[tuple[JsonString, ...], JsonObject, JsonValue]]:
-        """The labels of each block below a value, its body, and where it is told from others."""
+        """Each block below a value: its labels, its body, and the value that distinguishes it from others."""
         match value:
             case JsonScalar(value=None):
                 pass

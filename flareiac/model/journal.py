@@ -65,7 +65,7 @@ class Begun:
     applied: AppliedFrom | None = field(default=None, metadata=SPARSE)
     """The origin of the apply, where it is recorded."""
     moved: MovedRecords | None = field(default=None, metadata=SPARSE)
-    """What has another address from here on, or refers to what has; None where nothing moves."""
+    """The records that have another address from here on, or refer to one; None where nothing moves."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

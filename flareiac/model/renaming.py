@@ -31,7 +31,7 @@ def renamed(snapshot: Snapshot, moves: Mapping[str, str], types: Mapping[str, Re
 
 
 def by_old_address(by_new: Mapping[str, Attributes], moves: Mapping[str, str]) -> dict[str, Attributes]:
-    """What is known by new addresses, by those that the state has while nothing is moved yet."""
+    """A mapping by new addresses, by those that the state has while nothing is moved yet."""
     before = {new: old for old, new in moves.items()}
     return {before.get(address, address): value for address, value in by_new.items()}
 

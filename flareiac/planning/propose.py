@@ -369,8 +369,8 @@ def _without_ignored(
 
 
 def _as_there(recorded: Attributes, observed: Observation) -> Attributes:
-    """The recorded attributes with the values that were observed. What others added is not taken over: nobody
-    would have asked for its end where it is no longer ignored.
+    """The recorded attributes with the values that were observed. What others added is not taken over: it
+    would be removed unasked once it is no longer ignored.
     """
     if not isinstance(observed, Present):
         return recorded

@@ -1,4 +1,4 @@
-"""Whether the planned changes of others replace a resource (``replace_triggered_by``). Pure."""
+"""The planned changes of others that replace a resource (``replace_triggered_by``). Pure."""
 
 from collections.abc import Mapping
 

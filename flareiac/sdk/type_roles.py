@@ -65,8 +65,8 @@ class Planning:
     planner: Callable[[], Planner] | None = None
     """Loads the planner. Called when there is something to decide, so that other commands do not load it."""
     is_replaceable: bool = False
-    """True where the planner can replace a resource on request (``PlanRequest.replace``): what it holds, or
-    the state that it has built up, begins anew.
+    """True where the planner can replace a resource on request (``PlanRequest.replace``): what it holds,
+    or the state that it has built up, is lost, and the new one is empty.
     """
     is_settled: Callable[[Unchanged], bool] = lambda _unchanged: False
     """Returns True if it is certain that the planner proposes nothing at all (no step, blocker, drift or

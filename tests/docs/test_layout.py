@@ -1,4 +1,4 @@
-"""What users copy is laid out as ``flareiac fmt`` does it: examples, blocks of pages, the first project."""
+"""``flareiac fmt`` would change nothing of what users copy: examples, blocks of pages, the first project."""
 
 import re
 from pathlib import Path

@@ -39,11 +39,11 @@ class Texts:
         return self._random.choice(("", "", " ", " ", "  ", "\t", "     "))
 
     def _space(self) -> str:
-        """What may stand between two tokens of one line, at least one space."""
+        """White space between two tokens of one line, at least one space."""
         return " /* c */ " if self._one_in(25) else " " + self._gap()
 
     def _break(self) -> str:
-        """What may stand between two tokens inside of brackets."""
+        """White space or comments between two tokens inside of brackets."""
         match self._random.randrange(8):
             case 0:
                 return "\n" + self._gap()

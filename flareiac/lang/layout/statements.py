@@ -108,7 +108,7 @@ def _in_parentheses(pieces: Sequence[Piece]) -> Sequence[Piece]:
 
 
 def _unwrapped(expression: Sequence[Piece]) -> Sequence[Piece]:
-    """What stands in ``"${...}"`` where that is the whole of an expression, else the expression. A comment
+    """The inside of ``"${...}"`` where that is the whole of an expression, else the expression. A comment
     up to the end of its line keeps it as it is: behind an equals sign it would cut the expression off.
     """
     match [piece.kind for piece in expression]:
