@@ -2,7 +2,6 @@
 call. Touches the file system only through ``config.files``; evaluates nothing.
 """
 
-import posixpath
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Final
 from flareiac.config.blocks import Module, collect
 from flareiac.config.configuration_form import ConfigurationForm
 from flareiac.config.files import ModuleFiles, read_called_module, read_module, with_texts
-from flareiac.config.module_sources import ModuleSources
+from flareiac.config.module_sources import module_directory
 from flareiac.config.overrides import with_overrides
 from flareiac.config.own_blocks import MODULE
 from flareiac.config.settings import check_version
@@ -36,7 +35,7 @@ _PROVIDERS: Final = (
     "of the module that calls it."
 )
 _OTHERWISE: Final = {
-    "version": "A module has no version here: write ?ref=TAG behind a git source. ",
+    "version": "A module is a folder and has no version. ",
     "providers": f"{_PROVIDERS} ",
 }
 
@@ -53,7 +52,7 @@ class ModuleText:
     """True where all files could be read: else a block that seems undeclared may stand in an unread file."""
     calls: dict[str, "ModuleText | None"] = field(default_factory=dict)
     count: int = 1
-    """How many calls there are in a call of this module, itself included."""
+    """The number of calls in a call of this module, itself included."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -94,7 +93,6 @@ class _Reader:
         self._root, self._types, self._texts = root, resource_types, texts
         self._diagnostics = diagnostics
         self._known: dict[str, ModuleText] = {}
-        self._places = ModuleSources(root, diagnostics)
         self.sources: dict[str, Source] = {}
 
     def read(self, directory: str, files: ModuleFiles, callers: tuple[Path, ...]) -> ModuleText:
@@ -124,10 +122,9 @@ class _Reader:
             why = 'A module block names the folder of the module: source = "./modules/sales".'
             self._diagnostics.error(codes.INVALID_MODULE_SOURCE, why, subject=block.header_span)
             return None
-        place = self._places.directory(source, directory)
+        place = module_directory(source, directory, self._diagnostics)
         if place is None:
             return None
-        place = posixpath.normpath(place)
         real = (self._root / place).resolve()
         if real in callers:
             circle = " -> ".join([*map(self._shown, callers[callers.index(real) :]), self._shown(real)])
