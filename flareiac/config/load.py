@@ -168,12 +168,13 @@ def _desired(call: ModuleCall, tree: ModuleTree) -> Desired:
     """The declarations of a root module that was evaluated."""
     evaluation, module = call.evaluation, call.module
     registry, diagnostics = evaluation.registry, evaluation.diagnostics
-    adopted = imports(module.imports, evaluation.resources, call.failed, call.scope, diagnostics)
+    adopted = imports(module.imports, evaluation.resources, call.has_failed, call.scope, diagnostics)
+    declared = _declared_addresses(call) if module.removed else frozenset()
     return Desired(
         resources=evaluation.resources,
         outputs=call.outputs,
         imports=_importable(adopted, registry, diagnostics),
-        removed=removals(module.removed, module.resources, call.scope, diagnostics),
+        removed=removals(module.removed, declared, call.scope, diagnostics),
         variables=_shown(call.variables),
         values={name: to_data(value) for name, value in call.variables.items()},
         unread=evaluation.unread,
@@ -182,6 +183,14 @@ def _desired(call: ModuleCall, tree: ModuleTree) -> Desired:
         conditions=tuple(evaluation.conditions),
         disabled=frozenset(evaluation.disabled),
     )
+
+
+def _declared_addresses(root: ModuleCall) -> frozenset[str]:
+    """The addresses of all blocks and calls, each as it is written, and of all instances."""
+    blocks = (f"{site.prefix}{node}" for site in root.site.all() for node in site.text.module.resources)
+    calls = (site.prefix.removesuffix(".") for site in root.site.all())
+    instances = (call.prefix.removesuffix(".") for call in root.all())
+    return frozenset([*blocks, *calls, *instances, *root.evaluation.resources])
 
 
 def _importable(

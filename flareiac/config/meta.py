@@ -2,7 +2,7 @@
 Pure.
 """
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from decimal import Decimal
 
 from flareiac.config.expand import Instance, instances
@@ -11,7 +11,7 @@ from flareiac.config.shape import check_shape
 from flareiac.config.variables import flag
 from flareiac.config.written_address import written_address
 from flareiac.kernel import codes
-from flareiac.kernel.addresses import InstanceKey, parse_address, parse_module
+from flareiac.kernel.addresses import Address, InstanceKey, parse_address, parse_module
 from flareiac.kernel.codes import Code
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.kernel.paths import Path
@@ -133,15 +133,15 @@ def _attribute_path(traversal: Traversal) -> Path:
 def imports(
     blocks: Sequence[BlockNode],
     resources: Mapping[str, object],
-    failed: Container[str],
+    has_failed: Callable[[Address], bool],
     scope: Scope,
     diagnostics: Diagnostics,
 ) -> tuple[Import, ...]:
-    """The ``import`` blocks: which object becomes which instance. Those of blocks that ``failed`` wait until
+    """The ``import`` blocks: which object becomes which instance. Those of blocks that have failed wait until
     these are right.
     """
     each = [
-        _import(block, resources, failed, instance.scope, diagnostics)
+        _import(block, resources, has_failed, instance.scope, diagnostics)
         for block in blocks
         for instance in _repeated(block, scope, codes.INVALID_IMPORT, diagnostics)
     ]
@@ -160,7 +160,7 @@ def _repeated(block: BlockNode, scope: Scope, code: Code, diagnostics: Diagnosti
 def _import(
     block: BlockNode,
     resources: Mapping[str, object],
-    failed: Container[str],
+    has_failed: Callable[[Address], bool],
     scope: Scope,
     diagnostics: Diagnostics,
 ) -> Import | None:
@@ -178,7 +178,7 @@ def _import(
     address = _address(to.expr, scope, diagnostics)
     parsed = None if address is None else parse_address(address)
     value = evaluate(name.expr, scope, diagnostics)
-    if len(diagnostics) > before or (parsed is not None and f"{parsed.type}.{parsed.name}" in failed):
+    if len(diagnostics) > before or (parsed is not None and has_failed(parsed)):
         return None
     if address is None or parsed is None or address not in resources:
         which = f" There is no {address}." if address and body.attribute("for_each") else ""
@@ -199,9 +199,11 @@ def _import(
 
 
 def removals(
-    blocks: Sequence[BlockNode], declared: Mapping[str, object], scope: Scope, diagnostics: Diagnostics
+    blocks: Sequence[BlockNode], declared: Container[str], scope: Scope, diagnostics: Diagnostics
 ) -> tuple[Removed, ...]:
-    """The ``removed`` blocks: what is no longer managed, and whether the object goes too."""
+    """The ``removed`` blocks: what is no longer managed, and whether the object goes too. ``declared``: the
+    addresses of blocks, calls of modules and instances.
+    """
     each = [
         _removal(block, declared, instance.scope, diagnostics)
         for block in blocks
@@ -211,7 +213,7 @@ def removals(
 
 
 def _removal(
-    block: BlockNode, declared: Mapping[str, object], scope: Scope, diagnostics: Diagnostics
+    block: BlockNode, declared: Container[str], scope: Scope, diagnostics: Diagnostics
 ) -> Removed | None:
     check_shape(block, REMOVED, diagnostics)
     source, before = block.body.attribute("from"), len(diagnostics)

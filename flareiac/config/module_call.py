@@ -326,13 +326,27 @@ class ModuleCall:
             else:
                 yield from self.reached(name)
 
-    def contents(self) -> Iterator[str]:
-        """The addresses of all instances in this call and in those that it makes."""
-        for node in self.module.resources:
-            yield from self.reached(node)
+    def all(self) -> Iterator["ModuleCall"]:
+        """This call and those that it makes, each before those that it makes itself."""
+        yield self
         for calls in self.inner.values():
             for call in calls.values():
-                yield from call.contents()
+                yield from call.all()
+
+    def has_failed(self, address: Address) -> bool:
+        """Returns True if the block of an address is wrong, or a call that leads to it."""
+        call: ModuleCall | None = self
+        for step in address.module:
+            if call is None or f"module.{step.name}" in call.failed:
+                return call is not None
+            call = call.inner.get(step.name, {}).get(step.key)
+        return call is not None and f"{address.type}.{address.name}" in call.failed
+
+    def contents(self) -> Iterator[str]:
+        """The addresses of all instances in this call and in those that it makes."""
+        for call in self.all():
+            for node in call.module.resources:
+                yield from call.reached(node)
 
     def embedded(self) -> list[Address]:
         """The addresses of the connections that need no block: of each such type of which nothing is
