@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
+from typing import Final
 
 from flareiac.config.check_block import evaluate_check
 from flareiac.config.evaluation import DataBlocks, Evaluation
@@ -27,6 +28,7 @@ from flareiac.config.registry import Registry
 from flareiac.config.resource_block import ResourceBlock
 from flareiac.config.resource_instance import ResourceInstance
 from flareiac.config.settings import Settings, check_version, read_settings
+from flareiac.config.symbols import kind_and_name
 from flareiac.config.variables import Inputs
 from flareiac.kernel import codes
 from flareiac.kernel.addresses import block_type
@@ -41,6 +43,9 @@ from flareiac.model.desired import Desired, Import
 from flareiac.model.renaming import renamed
 from flareiac.model.snapshot import Snapshot, known_addresses
 from flareiac.sdk.project import Project
+
+_MOST_CALLS: Final = 100_000
+"""Instances of modules: each count may be small where modules in modules multiply."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,11 +147,20 @@ def _evaluate(root: ModuleCall) -> None:
         root.failed |= set(root.nodes.nodes)
         return
     calls: dict[CallSite, list[ModuleCall]] = {root.site: [root]}
+    made = 0
     for site, node in order:
         for call in calls.get(site, ()):
             if node.startswith("module."):
                 for called in call.make_calls(node):
                     calls.setdefault(called.site, []).append(called)
+                    made += 1
+                if made > _MOST_CALLS:
+                    why = (
+                        f"With this block there are more than {_MOST_CALLS:,} modules. So many are a mistake."
+                    )
+                    subject = call.module.calls[kind_and_name(node)[1]].header_span
+                    evaluation.diagnostics.error(codes.COUNT_TOO_LARGE, why, subject=subject)
+                    return
             elif node.startswith("check."):
                 evaluate_check(call, node)
             elif node not in call.module.resources:
