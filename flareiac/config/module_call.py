@@ -215,9 +215,7 @@ class ModuleCall:
         node, block, diagnostics = f"output.{name}", self.module.outputs[name], self.evaluation.diagnostics
         before = len(diagnostics)
         if self.is_broken(node):
-            self.failed.add(node)
-            if self.parent is not None:
-                self.parent.failed.add(f"module.{self.site.name}.{name}")
+            self._fail_output(name)
             return
         if self.parent is None:
             self.outputs[name] = output_value(name, block, self.scope, diagnostics)
@@ -227,11 +225,15 @@ class ModuleCall:
         conditions = block.body.blocks_of("precondition")
         self.evaluation.conditions.extend(checked.results(conditions, diagnostics))
         if len(diagnostics) > before:
-            self.failed.add(node)
-        if self.parent is not None and node in self.failed:
-            self.parent.failed.add(f"module.{self.site.name}.{name}")
-        if self.parent is None and node not in self.failed:
+            self._fail_output(name)
+        elif self.parent is None:
             self._warn_of_never_known(name, block)
+
+    def _fail_output(self, name: str) -> None:
+        """Lets an output fail, and what mentions it in the module that calls."""
+        self.failed.add(f"output.{name}")
+        if self.parent is not None:
+            self.parent.failed.add(f"module.{self.site.name}.{name}")
 
     def _warn_of_never_known(self, name: str, block: BlockNode) -> None:
         """Warns of an output of the root module that no apply gives a value."""

@@ -15,7 +15,7 @@ from flareiac.config.overrides import with_overrides
 from flareiac.config.own_blocks import MODULE
 from flareiac.config.settings import check_version
 from flareiac.kernel import codes
-from flareiac.kernel.diagnostics import Diagnostics, Severity, did_you_mean
+from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.sources import Source, Span
 from flareiac.lang.parse import parse_file
@@ -102,7 +102,7 @@ class _Reader:
         before = 0 if directory == ROOT else len(self._diagnostics)
         form = ConfigurationForm(self._types)
         bodies = [parse_file(source, self._diagnostics, form=form) for source in files.configuration]
-        read = not any(each.severity is Severity.ERROR for each in self._diagnostics.items[before:])
+        read = not self._diagnostics.has_errors_since(before)
         module = collect(with_overrides(bodies, self._diagnostics), self._types, self._diagnostics)
         text = ModuleText(directory=directory, module=module, text_is_read=read)
         if directory != ROOT:

@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 
 from flareiac.config.own_blocks import MOVED
 from flareiac.config.shape import check_shape
-from flareiac.config.written_address import literal_key, written_address
+from flareiac.config.written_address import written_address
 from flareiac.kernel import codes
 from flareiac.kernel.addresses import Address, ModuleStep, parse_address, parse_module
 from flareiac.kernel.articles import with_article
@@ -19,6 +19,7 @@ from flareiac.kernel.diagnostics import Diagnostic, Diagnostics, Related, did_yo
 from flareiac.kernel.graph import Cycle, topological
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.sources import Span
+from flareiac.lang.references import literal_key
 from flareiac.lang.syntax import AttributeNode, BlockNode
 
 End: TypeAlias = Address | tuple[ModuleStep, ...]
@@ -197,27 +198,24 @@ def _check_together(blocks: Sequence[MoveBlock], diagnostics: Diagnostics) -> No
     """Complains about blocks that contradict each other."""
     sources: dict[tuple[tuple[str, ...], End, bool], MoveBlock] = {}
     targets: dict[tuple[tuple[str, ...], End, bool], MoveBlock] = {}
-    clear = True
+    before = len(diagnostics)
     for block in blocks:
         first = sources.setdefault((block.site, block.source, block.keeps_keys), block)
         other = targets.setdefault((block.site, block.target, block.keeps_keys), block)
+        old, new = _text(block.site, block.source), _text(block.site, block.target)
         if first.target != block.target:
             what = (
-                f"{_text(block.site, block.source)} has moved to {_text(block.site, first.target)} by "
-                f"another moved block, and to {_text(block.site, block.target)} by this one. An address "
-                "moves to one other address. Remove one of the blocks."
+                f"{old} has moved to {_text(block.site, first.target)} by another moved block, and to {new} "
+                "by this one. An address moves to one other address. Remove one of the blocks."
             )
             diagnostics.add(_contradiction(what, block, first))
-            clear = False
         elif other.source != block.source:
             what = (
-                f"{_text(block.site, other.source)} has moved to {_text(block.site, block.target)} by "
-                f"another moved block, and {_text(block.site, block.source)} has moved there by this one. "
-                "One address moves to another. Remove one of the blocks."
+                f"{_text(block.site, other.source)} has moved to {new} by another moved block, and {old} has "
+                "moved there by this one. One address moves to another. Remove one of the blocks."
             )
             diagnostics.add(_contradiction(what, block, other))
-            clear = False
-    if clear:
+    if len(diagnostics) == before:
         _check_circles(blocks, diagnostics)
 
 

@@ -126,7 +126,7 @@ class ResourceBlock:
         decoded = self._decoded(instance.scope, diagnostics)
         _refuse_sensitive(decoded, kind, address, diagnostics)
         attributes = dict(decoded.attributes)
-        if _errors_since(diagnostics, before):  # what is in error is not known either
+        if diagnostics.has_errors_since(before):  # what is in error is not known either
             return False
         if not is_known(attributes):
             # An error of another instance is reported once
@@ -136,7 +136,7 @@ class ResourceBlock:
             return False
         ImpliedConnections(self._call, block).fill(kind.schema, attributes)
         owner = owner_of(block, instance.scope, diagnostics)
-        if _errors_since(diagnostics, before):
+        if diagnostics.has_errors_since(before):
             return False
         bound = len(self._evaluation.bound)
         resource = ResourceInstance(
@@ -152,7 +152,7 @@ class ResourceBlock:
         quiet = (len(diagnostics), len(diagnostics.later)) == (before, later)
         if quiet and self._can_be_kept(needed):
             self._keep(str(address), start, bound, owner)
-        return not _errors_since(diagnostics, before)
+        return not diagnostics.has_errors_since(before)
 
     @property
     def _inherited(self) -> Owner | None:
@@ -285,10 +285,6 @@ class ResourceBlock:
     def _refuse_lifecycle(self) -> None:
         if self._kind.kind is Kind.DATA:
             self._lifecycles.refuse_for_data(self._evaluation.diagnostics)
-
-
-def _errors_since(diagnostics: Diagnostics, before: int) -> bool:
-    return any(problem.severity.value == "error" for problem in diagnostics.items[before:])
 
 
 def _refuse_sensitive(

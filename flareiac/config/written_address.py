@@ -1,11 +1,10 @@
 """Addresses as blocks spell them: ``table.orders``, ``module.sales["eu"].table.orders``. Pure."""
 
 from collections.abc import Callable
-from decimal import Decimal
 from typing import TypeAlias
 
 from flareiac.kernel.addresses import InstanceKey, render_key
-from flareiac.lang.syntax import Expression, GetAttribute, Index, Literal, Node, Variable
+from flareiac.lang.syntax import Expression, GetAttribute, Index, Node, Variable
 
 ReadKey: TypeAlias = Callable[[Expression], InstanceKey]
 """The function that reads the expression between brackets; None where it is no key."""
@@ -22,16 +21,5 @@ def written_address(expression: Node, key_of: ReadKey) -> str | None:
         case Index(source=source, key=key):
             before, value = written_address(source, key_of), key_of(key)
             return None if before is None or value is None else f"{before}{render_key(value)}"
-        case _:
-            return None
-
-
-def literal_key(expression: Expression) -> InstanceKey:
-    """The key that is written out; None for anything else."""
-    match expression:
-        case Literal(value=str(text)):
-            return text
-        case Literal(value=Decimal() as number) if number == number.to_integral_value():
-            return int(number)
         case _:
             return None

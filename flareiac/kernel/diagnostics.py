@@ -130,7 +130,11 @@ class Diagnostics:
 
     @property
     def has_errors(self) -> bool:
-        return any(diagnostic.severity is Severity.ERROR for diagnostic in self.items)
+        return self.has_errors_since(0)
+
+    def has_errors_since(self, before: int) -> bool:
+        """Returns True if one of the complaints behind the first ``before`` is an error."""
+        return any(diagnostic.severity is Severity.ERROR for diagnostic in self.items[before:])
 
     def __iter__(self) -> Iterator[Diagnostic]:
         return iter(self.items)

@@ -118,7 +118,7 @@ def _traversal(node: Node, bound: frozenset[str], traversals: list[Traversal]) -
             case GetAttribute(source=source, name=name):
                 steps.append(name)
             case Index(source=source, key=key):
-                steps.append(_known_key(key))
+                steps.append(literal_key(key))
                 if steps[-1] is None:
                     _walk(key, bound, traversals)
             case Splat(source=source, steps=inner):
@@ -140,7 +140,8 @@ def _traversal(node: Node, bound: frozenset[str], traversals: list[Traversal]) -
         )
 
 
-def _known_key(key: Node) -> TraversalStep:
+def literal_key(key: Node) -> str | int | None:
+    """The key that is written out between brackets; None for one that only evaluation can tell."""
     match key:
         case Literal(value=str(text)):
             return text
