@@ -58,15 +58,13 @@ class Checked:
             failed = error(_CODES[self.owning][moment], text, subject=condition.span, values=values)
             problems = Diagnostics(items=[failed])
         problem = next(iter(problems), None)
-        if problem is None:
-            return ConditionResult(owning=self.owning, address=self.address, moment=moment, status=status)
         return ConditionResult(
             owning=self.owning,
             address=self.address,
             moment=moment,
             status=status,
-            message=problem.detail,
-            problem=self._weighed(problem),
+            message="" if problem is None else problem.detail,
+            problem=None if problem is None else self._weighed(problem),
         )
 
     def _status(self, condition: Expression, problems: Diagnostics) -> Status:

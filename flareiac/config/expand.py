@@ -50,12 +50,8 @@ def instances(block: BlockNode, scope: Scope, diagnostics: Diagnostics) -> list[
 
 
 def _enabled(expression: Expression, scope: Scope, diagnostics: Diagnostics) -> list[Instance] | None:
-    before = len(diagnostics)
-    value = evaluate(expression, scope, diagnostics)
-    if len(diagnostics) > before:
-        return None
-    if not value.is_known:
-        _undecided("enabled", expression, diagnostics)
+    value = _known("enabled", expression, scope, diagnostics)
+    if value is None:
         return None
     try:
         wanted = convert(value, BOOL)
@@ -70,12 +66,8 @@ def _enabled(expression: Expression, scope: Scope, diagnostics: Diagnostics) -> 
 
 
 def _counted(expression: Expression, scope: Scope, diagnostics: Diagnostics) -> list[Instance] | None:
-    before = len(diagnostics)
-    value = evaluate(expression, scope, diagnostics)
-    if len(diagnostics) > before:
-        return None
-    if not value.is_known:
-        _undecided("count", expression, diagnostics)
+    value = _known("count", expression, scope, diagnostics)
+    if value is None:
         return None
     try:
         amount = convert(value, NUMBER).raw
@@ -105,12 +97,8 @@ def _counted(expression: Expression, scope: Scope, diagnostics: Diagnostics) -> 
 
 
 def _each(expression: Expression, scope: Scope, diagnostics: Diagnostics) -> list[Instance] | None:
-    before = len(diagnostics)
-    value = evaluate(expression, scope, diagnostics)
-    if len(diagnostics) > before:
-        return None
-    if not value.is_known:
-        _undecided("for_each", expression, diagnostics)
+    value = _known("for_each", expression, scope, diagnostics)
+    if value is None:
         return None
     if contains_sensitive(value):
         diagnostics.error(
@@ -162,10 +150,18 @@ def _unsuitable(value: Value) -> str:
     return f"{wanted}, and this is {named(value.type)}. {way_out}"
 
 
-def _undecided(name: str, expression: Expression, diagnostics: Diagnostics) -> None:
+def _known(name: str, expression: Expression, scope: Scope, diagnostics: Diagnostics) -> Value | None:
+    """The value of what decides how many instances there are; None after complaining."""
+    before = len(diagnostics)
+    value = evaluate(expression, scope, diagnostics)
+    if len(diagnostics) > before:
+        return None
+    if value.is_known:
+        return value
     diagnostics.error(
         codes.COUNT_NOT_KNOWN,
         f"{name} decides how many resources there are, which must be known when planning. Use a variable "
         "or a local value.",
         subject=expression.span,
     )
+    return None

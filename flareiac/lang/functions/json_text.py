@@ -10,10 +10,8 @@ from itertools import chain, repeat
 from typing import Any
 
 from flareiac.kernel.types import NUMBER
-from flareiac.lang.functions.signature import FunctionError, within_limit
+from flareiac.lang.functions.signature import FunctionError, not_encodable, within_limit
 from flareiac.lang.values import (
-    Resource,
-    Symbols,
     Value,
     boolean,
     is_too_deep,
@@ -58,12 +56,8 @@ def _written(value: Value) -> Iterator[str]:
             yield "{"
             yield from _separated((f"{_quoted(name)}:", value.raw[name]) for name in sorted(value.raw))
             yield "}"
-        case Resource(address):
-            raise FunctionError(f"{address} is a resource; encode the attributes that are needed")
-        case Symbols(name):
-            raise FunctionError(f"{name} alone is no value")
         case _:
-            raise FunctionError("the value is not known")
+            raise not_encodable(value)
 
 
 def _separated(items: Iterable[tuple[str, Value]]) -> Iterator[str]:

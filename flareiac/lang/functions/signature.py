@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.kernel.types import Type
-from flareiac.lang.values import LONGEST_TEXT, MOST_ELEMENTS, Value
+from flareiac.lang.values import LONGEST_TEXT, MOST_ELEMENTS, Resource, Symbols, Value
 
 
 class FunctionError(Exception):
@@ -17,6 +17,17 @@ class FunctionError(Exception):
 
 class LimitError(FunctionError):
     """The result would be larger than any value may be: nothing that ``try`` or ``can`` is about."""
+
+
+def not_encodable(value: Value) -> FunctionError:
+    """The reason why a value that is no data has no text."""
+    match value.raw:
+        case Resource(address):
+            return FunctionError(f"{address} is a resource; encode the attributes that are needed")
+        case Symbols(name):
+            return FunctionError(f"{name} alone is no value")
+        case _:
+            return FunctionError("the value is not known")
 
 
 def within_limit(length: int, what: str = "characters") -> None:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Final
 
-from flareiac.lang.functions.signature import FunctionError, within_limit
-from flareiac.lang.values import Resource, Symbols, Value, normal, plain_text
+from flareiac.lang.functions.signature import not_encodable, within_limit
+from flareiac.lang.values import Value, normal, plain_text
 
 _WIDTH: Final = 80
 _LONGEST_KEY: Final = 128
@@ -81,12 +81,8 @@ class _Writer:
                 self.sequence(elements, indent)
             case Mapping() as members:
                 self.mapping(members, indent)
-            case Resource(address):
-                raise FunctionError(f"{address} is a resource; encode the attributes that are needed")
-            case Symbols(name):
-                raise FunctionError(f"{name} alone is no value")
             case _:
-                raise FunctionError("the value is not known")
+                raise not_encodable(value)
 
     def sequence(self, elements: tuple[Value, ...], indent: int) -> None:
         if not elements:
