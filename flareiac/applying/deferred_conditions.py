@@ -4,8 +4,9 @@ import threading
 from collections.abc import Callable
 
 from flareiac.applying.ports import Ports
-from flareiac.kernel.diagnostics import Diagnostic, Failure
-from flareiac.model.conditions import Moment, Owning, left_to_apply
+from flareiac.kernel import codes
+from flareiac.kernel.diagnostics import Diagnostic, Failure, error
+from flareiac.model.conditions import Moment, Owning, Status, left_to_apply
 from flareiac.model.plan import CHANGE_VERBS, Operation, Plan, Verb
 from flareiac.model.snapshot import Snapshot
 
@@ -52,8 +53,19 @@ class DeferredConditions:
                 self._held.add(operation.address)
 
     def _problems(self, address: str, moment: Moment) -> list[Diagnostic]:
-        return [
-            each.problem
+        """The complaints of conditions that do not hold. One that gives no answer does not hold either."""
+        answers = [
+            each
             for each in self._ports.conditions(self._snapshot())
-            if (each.address, each.moment) == (address, moment) and each.problem is not None
+            if (each.address, each.moment) == (address, moment)
         ]
+        problems = [each.problem for each in answers if each.problem is not None]
+        if problems or (answers and all(each.status is Status.PASS for each in answers)):
+            return problems
+        reason = (
+            "its value is still not known, though all that it depends on has been applied"
+            if answers
+            else "the files of configuration were changed while the plan was applied"
+        )
+        why = f"The {moment} of {address} cannot be decided: {reason}. Plan again: flareiac plan."
+        return [error(codes.CONDITION_LEFT_OPEN, why, address=address)]

@@ -1,10 +1,12 @@
 """Conditions that a plan leaves to its apply, on the toy provider: ids are known once things are made."""
 
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
-from tests.support.command_line import flareiac
+from tests.support.command_line import arguments, environment, flareiac
 
 MADE = """
 thing "a" {{
@@ -114,6 +116,35 @@ def test_destroying_asks_for_no_condition(tmp_path: Path) -> None:
     assert done.code == 0, done.text
     assert there(tmp_path) == []
     assert "FIC05" not in done.err
+
+
+def test_files_that_change_during_an_apply_leave_a_condition_open(tmp_path: Path) -> None:
+    write(tmp_path)
+    file, log = tmp_path / "main.flare.hcl", tmp_path / "log"
+    file.write_text(file.read_text().replace('value = "1"', 'value = "1"\n  wait_for = "go"'))
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            arguments("apply", "-auto-approve"),
+            cwd=tmp_path,
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+        )
+        with process:
+            try:
+                deadline = time.monotonic() + 60
+                while "thing.a: Creating" not in log.read_text():
+                    assert time.monotonic() < deadline
+                    time.sleep(0.02)
+                write(tmp_path, after=OWN_FAILS)
+                (tmp_path / "go").touch()
+                assert process.wait(timeout=60) == 7, log.read_text()
+            finally:
+                process.kill()
+    assert "FIC069" in log.read_text()
+    assert "were changed while the plan was applied" in " ".join(log.read_text().replace("│", "").split())
+    assert there(tmp_path) == ["a"]
 
 
 def test_a_target_asks_for_its_own_conditions(tmp_path: Path) -> None:
