@@ -4,12 +4,13 @@ from collections.abc import Iterator
 
 from flareiac.config.module_call import ModuleCall
 from flareiac.config.symbols import node_of
+from flareiac.config.written_address import written_address
 from flareiac.kernel import codes
 from flareiac.kernel.addresses import InstanceKey, render_key
 from flareiac.kernel.articles import with_article
 from flareiac.kernel.diagnostics import Diagnostics, did_you_mean
-from flareiac.lang.references import Traversal, references
-from flareiac.lang.syntax import BlockNode, TupleConstructor
+from flareiac.lang.references import Traversal, literal_key, references
+from flareiac.lang.syntax import BlockNode, Index, Node, Splat, TupleConstructor, children
 from flareiac.model.desired import ReplaceTrigger
 from flareiac.sdk.resource_type import Kind, ResourceType
 
@@ -32,6 +33,10 @@ def replace_triggers(block: BlockNode, key: InstanceKey, call: ModuleCall) -> tu
             )
             diagnostics.error(codes.INVALID_REPLACE_TRIGGER, why, subject=attribute.name_span)
             continue
+        if (computed := _computed_index(attribute.expr)) is not None:
+            why = "An index is written out here, or it is each.key or count.index."
+            diagnostics.error(codes.INVALID_REPLACE_TRIGGER, why, subject=computed.span)
+            continue
         named = [each for each in references(attribute.expr) if str(each) not in _OWN_KEYS]
         if not isinstance(attribute.expr, TupleConstructor) or not named:
             why = (
@@ -41,6 +46,22 @@ def replace_triggers(block: BlockNode, key: InstanceKey, call: ModuleCall) -> tu
             continue
         triggers += _triggers(named, key, call, diagnostics)
     return tuple(triggers)
+
+
+def _computed_index(node: Node) -> Node | None:
+    """The first index inside a node that is neither written out nor the key of the instance."""
+    match node:
+        case Splat():
+            return node
+        case Index(key=key) if not (literal_key(key) is not None or _is_own_key(key)):
+            return key
+    return next(
+        (computed for each in children(node) if (computed := _computed_index(each)) is not None), None
+    )
+
+
+def _is_own_key(expression: Node) -> bool:
+    return written_address(expression, literal_key) in _OWN_KEYS
 
 
 def _triggers(
@@ -59,7 +80,7 @@ def _triggers(
             continue
         keys, steps = call.instances.get(node, []), list(traversal.steps[1:])
         if keys != [None] and steps:
-            # An index that is not written out can be each.key or count.index alone
+            # An index that is not written out is each.key or count.index
             wanted = key if steps[0] is None else steps[0]
             keys, steps = [each for each in keys if each == wanted], steps[1:]
         if steps and not _has(kind, str(steps[0])):
