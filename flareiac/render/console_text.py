@@ -10,6 +10,7 @@ from typing import Any, Final
 from flareiac.kernel.data import Json, Unknown
 from flareiac.kernel.numbers import exact_number
 from flareiac.kernel.types import (
+    ANY,
     AnyType,
     BoolType,
     ListType,
@@ -21,7 +22,17 @@ from flareiac.kernel.types import (
     TupleType,
     Type,
 )
-from flareiac.lang.values import Resource, Symbols, Value, cty_json, kind, object_value, plain_text, string
+from flareiac.lang.values import (
+    Resource,
+    Symbols,
+    Value,
+    contains_sensitive,
+    cty_json,
+    kind,
+    object_value,
+    plain_text,
+    string,
+)
 from flareiac.render.redaction import REDACTED
 
 _STEP: Final = "  "
@@ -39,7 +50,7 @@ def value_text(value: Value) -> str:
 
 def type_text(value: Value) -> str:
     """The type of a value, over several lines where it is one of objects or tuples."""
-    return _type(shown(value).type, "")
+    return _type(_type_of(shown(value)), "")
 
 
 def value_json(value: Value) -> dict[str, Json]:
@@ -47,7 +58,7 @@ def value_json(value: Value) -> dict[str, Json]:
     sensitive; ``unknown`` and ``sensitive``, where there is any, are true at such a place.
     """
     whole = shown(value)
-    document: dict[str, Json] = {"value": _data(whole), "type": cty_json(whole.type)}
+    document: dict[str, Json] = {"value": _data(whole), "type": cty_json(_type_of(whole))}
     for name, is_at in (("unknown", _is_unknown), ("sensitive", _is_sensitive)):
         if mask := _mask(whole, is_at):
             document[name] = mask
@@ -60,7 +71,8 @@ def shown(value: Value) -> Value:
     """
     match value.raw:
         case Resource(address, _, attributes) if attributes:
-            return object_value({name: _inside(attributes[name]) for name in attributes})
+            members = object_value({name: _inside(attributes[name]) for name in attributes})
+            return members.with_sensitive(value.sensitive)
         case Resource(address):
             return string(address)
         case Symbols(_, members):
@@ -90,6 +102,37 @@ def _again(value: Value, parts: Any) -> Value:
         case other:
             type_ = other
     return Value(type_, parts, value.sensitive)
+
+
+def _type_of(value: Value) -> Type:
+    """The type of a value, without the names of the attributes of what is sensitive: such a name may be made
+    of a secret.
+    """
+    if value.sensitive:
+        return _nameless(value.type)
+    match value.type, value.raw:
+        case TupleType(), tuple() as parts:
+            return TupleType(tuple(map(_type_of, parts)))
+        case ObjectType(), Mapping() as members:
+            return ObjectType({name: _type_of(part) for name, part in members.items()})
+        case type_, _:
+            return _nameless(type_) if contains_sensitive(value) else type_
+
+
+def _nameless(type_: Type) -> Type:
+    match type_:
+        case ObjectType():
+            return ANY
+        case ListType(element):
+            return ListType(_nameless(element))
+        case SetType(element):
+            return SetType(_nameless(element))
+        case MapType(element):
+            return MapType(_nameless(element))
+        case TupleType(elements):
+            return TupleType(tuple(map(_nameless, elements)))
+        case _:
+            return type_
 
 
 def _text(value: Value, indent: str) -> str:
@@ -168,11 +211,16 @@ def _type(type_: Type, indent: str) -> str:
     match type_:
         case AnyType():
             return "dynamic"
-        case ListType(element) | SetType(element) | MapType(element):
-            text = _type(element, inner)
-            if isinstance(element, ListType | SetType | MapType | TupleType | ObjectType):
-                return _lines(f"{kind(type_)}(", [f"{text},"], ")", indent, _STEP_OF_TYPES)
-            return f"{kind(type_)}({text})"
+        case ListType() | SetType() | MapType():
+            kinds: list[str] = []
+            element: Type = type_
+            while isinstance(element, ListType | SetType | MapType):
+                kinds.append(f"{kind(element)}(")
+                element = element.element
+            opening, closing, text = "".join(kinds), ")" * len(kinds), _type(element, inner)
+            if isinstance(element, TupleType | ObjectType):
+                return _lines(opening, [f"{text},"], closing, indent, _STEP_OF_TYPES)
+            return f"{opening}{text}{closing}"
         case TupleType(elements):
             lines = [f"{_type(element, inner)}," for element in elements]
             return _lines("tuple([", lines, "])", indent, _STEP_OF_TYPES)

@@ -106,10 +106,27 @@ def test_each_line_has_one_answer_in_json(root: Path) -> None:
 
 
 def test_what_is_sensitive_is_never_shown(root: Path) -> None:
-    for expression in ("var.key", "var", "[var.key]", "upper(var.key)", "var.key.nope", "tonumber(var.key)"):
+    named = "{ (var.key) = 1 }"
+    for expression in (
+        *("var.key", "var", "[var.key]", "upper(var.key)", "var.key.nope", "tonumber(var.key)"),
+        *(
+            named,
+            f"type({named})",
+            f"[{named}]",
+            f"type(tolist([{named}]))",
+            "{ for k in [var.key] : k => 1 }",
+        ),
+    ):
         for words in ((), ("-json",)):
             done = piped(root, expression, *words)
             assert "hush" not in (done.stdout + done.stderr).lower(), (expression, words)
+
+
+def test_a_sensitive_resource_is_not_shown(root: Path) -> None:
+    for expression in ("sensitive(table.t)", "[sensitive(table.t)]", "{ a = sensitive(table.t) }"):
+        for words in ((), ("-json",)):
+            assert "long" in piped(root, "table.t", *words).stdout
+            assert "long" not in piped(root, expression, *words).stdout, (expression, words)
 
 
 def test_a_folder_without_files_has_functions(tmp_path: Path) -> None:

@@ -50,6 +50,8 @@ null
 { b = { c = [true] }, "a b" = null }
 tolist([{ a = 1 }])
 tomap({ a = tolist([["x"]]) })
+toset([tolist([tolist([{ a = 1 }])])])
+{ a = tomap({ b = tolist([tomap({ c = 1 })]) }), d = tolist([tomap({ e = [1] })]) }
 toset([])
 sensitive(["x"])
 """.strip().splitlines()
