@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -71,7 +72,7 @@ def test_values_and_types_are_shown_as_terraform_does(tmp_path: Path) -> None:
     def of_terraform(expression: str) -> str:
         return subprocess.run(
             ["terraform", "console", "-no-color"],
-            cwd=tmp_path,
+            cwd=tempfile.mkdtemp(dir=tmp_path),  # a console locks the state of its folder
             env={**os.environ, "TF_CLI_CONFIG_FILE": os.devnull},
             input=expression,
             capture_output=True,
