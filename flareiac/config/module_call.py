@@ -22,7 +22,7 @@ from flareiac.config.registry import referred_types
 from flareiac.config.symbols import BUILT_IN_ROOTS, LazyNames, kind_and_name
 from flareiac.config.variables import Inputs, called_variable, validate_variable, variable_values
 from flareiac.kernel import codes
-from flareiac.kernel.addresses import Address, InstanceKey, ModuleStep, render_key
+from flareiac.kernel.addresses import Address, InstanceKey, ModuleStep, module_text, render_key
 from flareiac.kernel.data import UNKNOWN, is_known
 from flareiac.kernel.lazy_dataclass import dataclass
 from flareiac.lang.evaluate import evaluate
@@ -93,7 +93,7 @@ class ModuleCall:
     """Digests of what blocks see, by their type and what they name."""
 
     def __post_init__(self) -> None:
-        self.prefix = "".join(f"{step}." for step in self.path)
+        self.prefix = f"{module_text(self.path)}." if self.path else ""
         self.failed = set(self.nodes.undeclared)
         self.owner = self.parent.owner if self.parent else None
         for name, called in self.text.calls.items():

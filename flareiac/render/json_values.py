@@ -5,7 +5,7 @@ where that was.
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
-from flareiac.kernel.addresses import Address, parse_address
+from flareiac.kernel.addresses import Address, module_text, parse_address
 from flareiac.kernel.data import Absent, Data, Json, Reference, Unknown
 from flareiac.render.redaction import Redacted
 from flareiac.sdk.schema import Pattern
@@ -101,7 +101,7 @@ def parsed(address: str) -> Address:
 def place(address: str) -> dict[str, Json]:
     """``address``, ``module_address``, ``mode``, ``type``, ``name`` and ``index`` of a resource."""
     parts = parsed(address)
-    module = ".".join(map(str, parts.module))
+    module = module_text(parts.module)
     fields: dict[str, Json] = {"address": address}
     if module:
         fields["module_address"] = module

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from types import MappingProxyType
 
+from flareiac.kernel.addresses import module_text
 from flareiac.kernel.data import Json
 from flareiac.kernel.diagnostics import Diagnostic, Severity
 from flareiac.kernel.records import encode
@@ -371,7 +372,7 @@ def _type(kind: str, operation: Operation) -> str:
 def resource_record(address: str, provider: str) -> Line:
     """The ``resource`` object of a line."""
     parts = parsed(address)
-    module = ".".join(map(str, parts.module))
+    module = module_text(parts.module)
     return {
         "addr": address,
         "module": module,

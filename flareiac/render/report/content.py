@@ -10,7 +10,7 @@ from dataclasses import field
 from enum import StrEnum
 from typing import Any, Final
 
-from flareiac.kernel.addresses import parse_address
+from flareiac.kernel.addresses import module_text, parse_address
 from flareiac.kernel.data import UNKNOWN, Json
 from flareiac.kernel.diagnostics import Severity
 from flareiac.kernel.lazy_dataclass import dataclass
@@ -343,7 +343,7 @@ def _change(
     return Change(
         address=resource.address,
         type=resource.type,
-        module="" if address is None else ".".join(map(str, address.module)),
+        module="" if address is None else module_text(address.module),
         action=resource.action,
         section=section,
         reason=reason_of(resource),
